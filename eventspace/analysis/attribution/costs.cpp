@@ -34,6 +34,9 @@ std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor&
              (finding.after.empty() || place.after == finding.after);
     }
     const std::string& name = structure.hosts[host].name;
+    const PlaceInProgram& place = predictor.moments().place_of(label);
+    if (!finding.before.empty() && (place.before != finding.before || place.after != finding.after))
+      return false;
     return name == finding.place.host ||
            std::find(finding.hosts.begin(), finding.hosts.end(), name) != finding.hosts.end();
   });
@@ -65,9 +68,19 @@ std::optional<Change> change_without(const Finding& finding, const Predictor& pr
   switch (finding.kind) {
     case FindingKind::slow_host:
     case FindingKind::slow_thread:
+    case FindingKind::slow_cluster:
       change.labels = computing_of(finding, predictor);
       change.change.factor = 1 / (1 + finding.figure / 100);
       break;
+    case FindingKind::change:
+      change.labels =
+          finding.from.empty() ? computing_of(finding, predictor) : between(finding, predictor);
+      change.change.factor = 1 / (1 + finding.figure / 100);
+      change.change.noise_factor = finding.from.empty() ? 0 : 1;
+      change.change.from_share = finding.from_share;
+      change.change.to_share = finding.to_share;
+      break;
+    case FindingKind::stall:
     case FindingKind::noisy_thread:
       change.labels = computing_of(finding, predictor);
       change.change.noise_factor = 0;

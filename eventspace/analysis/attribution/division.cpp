@@ -262,6 +262,7 @@ class Division {
       end_nanos_ = end_of(thread);
       last_ = thread;
     }
+    report_.begin_nanos = begin_nanos_;
     report_.run_nanos = end_nanos_ - begin_nanos_;
   }
 

@@ -79,7 +79,8 @@ class ForwardPass::Sorter {
   std::uint32_t next_ = 0;
 };
 
-ForwardPass::ForwardPass(const Bindings& bindings) : labels_(bindings.moments().labels().count()) {
+ForwardPass::ForwardPass(const Bindings& bindings)
+    : labels_(bindings.moments().labels().count()), times_of_label_(labels_, 0) {
   const Moments& moments = bindings.moments();
   std::vector<std::int64_t> times;
   FreeTimes free(labels_, std::numeric_limits<std::int64_t>::min());
@@ -117,6 +118,7 @@ ForwardPass::ForwardPass(const Bindings& bindings) : labels_(bindings.moments().
         }
         if (moment.kind == Moment::Kind::thread_end)
           ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
+        if (delay.label != fixed) ++times_of_label_[delay.label];
         delays_.push_back(delay);
         times.push_back(time);
       });
@@ -141,9 +143,23 @@ std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change)
                                 delay.nanos + std::llround(more));
 }
 
+LabelChange ForwardPass::change_of(std::uint32_t label, const Changes& changes,
+                                   std::uint32_t passed) const {
+  LabelChange all;
+  const double share = static_cast<double>(passed) / times_of_label_[label];
+  for (const LabelChange& one : changes[label]) {
+    if (share < one.from_share || share >= one.to_share) continue;
+    all.factor *= one.factor;
+    all.transmission_factor *= one.transmission_factor;
+    all.noise_factor *= one.noise_factor;
+  }
+  return all;
+}
+
 std::vector<std::int64_t> ForwardPass::times_with(const Changes& changes) const {
   std::vector<std::int64_t> times(delays_.size());
   FreeTimes free(labels_, std::numeric_limits<std::int64_t>::min());
+  std::vector<std::uint32_t> passed(labels_, 0);
   for (std::size_t place = 0; place < delays_.size(); ++place) {
     const Delay& delay = delays_[place];
     const std::size_t end = end_of_befores(place);
@@ -154,13 +170,15 @@ std::vector<std::int64_t> ForwardPass::times_with(const Changes& changes) const 
     std::int64_t time = times[befores_[delay.first_before]];
     for (std::size_t before = delay.first_before + 1; before < end; ++before)
       time = std::max(time, times[befores_[before]]);
-    const bool is_changed = delay.label < changes.size();
+    const bool is_changed = delay.label < changes.size() && !changes[delay.label].empty();
+    LabelChange change;
+    if (is_changed) change = change_of(delay.label, changes, passed[delay.label]++);
     if (delay.transmission_nanos > 0) {
       add_to(time, queued(delay, time, free));
-      const double factor = is_changed ? changes[delay.label].transmission_factor : 1;
-      free[delay.label] = time + std::llround(factor * delay.transmission_nanos);
+      free[delay.label] =
+          time + std::llround(change.transmission_factor * delay.transmission_nanos);
     }
-    add_to(time, is_changed ? changed(delay, changes[delay.label]) : delay.nanos);
+    add_to(time, is_changed ? changed(delay, change) : delay.nanos);
     times[place] = time;
   }
   return times;

@@ -14,10 +14,13 @@ struct LabelChange {
   double factor = 1;               ///< factor of the time itself, such as a latency
   double transmission_factor = 1;  ///< factor of a message's transmission
   double noise_factor = 1;         ///< factor of the noise in a computation
+  /// Part of the times with the label that changes: from a share of their number to another one.
+  double from_share = 0;
+  double to_share = 1;
 };
 
 /// Changes by number of the label. Labels behind the end of the list are unchanged.
-using Changes = std::vector<LabelChange>;
+using Changes = std::vector<std::vector<LabelChange>>;
 
 /// Predicted time of a run.
 struct Prediction {
@@ -65,6 +68,9 @@ class ForwardPass {
   static constexpr std::uint32_t fixed = 0xffffffff;  // label of moments without one before them
   static std::int64_t queued(const Delay& delay, std::int64_t from_nanos, const FreeTimes& free);
   static std::int64_t changed(const Delay& delay, const LabelChange& change);
+  /// Returns the product of all changes that concern a time of a label. passed: number of times
+  /// with this label before it.
+  LabelChange change_of(std::uint32_t label, const Changes& changes, std::uint32_t passed) const;
   std::vector<std::int64_t> times_with(const Changes& changes) const;
   std::size_t end_of_befores(std::size_t place) const {
     return place + 1 < delays_.size() ? delays_[place + 1].first_before : befores_.size();
@@ -75,6 +81,7 @@ class ForwardPass {
   std::vector<std::uint32_t> befores_;  // places of the moments before each, in `delays_`
   std::vector<std::uint32_t> ends_;     // places of the ends of threads
   std::uint32_t labels_ = 0;
+  std::vector<std::uint32_t> times_of_label_;  // number of times with each label
   std::int64_t begin_nanos_ = 0;
 };
 

@@ -12,8 +12,8 @@ namespace eventspace {
 /// Most moments with which a run is predicted. A longer trace needs too much memory.
 inline constexpr std::uint32_t predicted_moments_max = 12'000'000;
 
-/// Adds to a report what it predicts: the costs and the order of its findings (costs.hpp), what a
-/// small change of the headline's part would do, and the answers to the questions.
+/// Adds predictions to a report: costs and order of its findings (costs.hpp), the effect of a small
+/// change of the headline's part, and answers to the questions.
 ///
 /// Does nothing if hosts have no common clock, or if the trace has more than
 /// predicted_moments_max moments. The findings then keep their costs: a difference by a number of

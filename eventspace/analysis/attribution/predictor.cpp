@@ -21,11 +21,7 @@ double Predictor::latency_nanos_of(std::uint32_t label) const { return latencies
 Changes Predictor::by_label(const std::vector<Change>& changes) const {
   Changes all(labels().count());
   for (const Change& one : changes)
-    for (const std::uint32_t label : one.labels) {
-      all[label].factor *= one.change.factor;
-      all[label].transmission_factor *= one.change.transmission_factor;
-      all[label].noise_factor *= one.change.noise_factor;
-    }
+    for (const std::uint32_t label : one.labels) all[label].push_back(one.change);
   return all;
 }
 

@@ -14,7 +14,7 @@ namespace eventspace {
 namespace {
 
 constexpr double millisecond = 1e6;
-constexpr double longer_share = 0.01;  // of the run, for the tolerance
+constexpr double longer_share = 0.01;  // share of the run, for the tolerance
 
 class SensitivityFinder {
  public:

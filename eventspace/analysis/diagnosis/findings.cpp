@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "eventspace/analysis/diagnosis/changes.hpp"
 #include "eventspace/analysis/metrics/computation.hpp"
 #include "eventspace/analysis/metrics/figures.hpp"
 #include "eventspace/analysis/metrics/others.hpp"
@@ -111,6 +112,46 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
       finding.sentence += names;
     }
     found.push_back(std::move(finding));
+  }
+}
+
+/// Finds clusters that compute longer than all other clusters at the same place of the program. The
+/// others must be similar.
+void find_slow_clusters(const Report& report, std::vector<Finding>& found) {
+  // Bases of threads by place of the program and cluster.
+  std::map<std::pair<std::string_view, std::string_view>,
+           std::map<std::string_view, std::vector<std::int64_t>>>
+      places;
+  for (const ThreadReport& thread : report.threads)
+    places[{thread.graph, thread.after}][thread.cluster].push_back(thread.base_nanos);
+  for (auto& [place, clusters] : places) {
+    std::map<std::string_view, std::int64_t> medians;
+    for (auto& [cluster, bases] : clusters) {
+      std::sort(bases.begin(), bases.end());
+      medians[cluster] = bases[(bases.size() - 1) / 2];
+    }
+    for (const auto& [cluster, median] : medians) {
+      std::vector<std::int64_t> others;
+      for (const auto& [other, nanos] : medians)
+        if (other != cluster) others.push_back(nanos);
+      const std::int64_t usual = usual_of(others);
+      if (!is_slower(median, usual)) continue;
+      Finding finding;
+      finding.kind = FindingKind::slow_cluster;
+      finding.place.cluster = cluster;
+      finding.before = place.first;
+      finding.after = place.second;
+      for (const HostReport& host : report.hosts)
+        if (host.cluster == cluster && host.threads > 0) finding.hosts.push_back(host.name);
+      finding.figure = (ratio(median, usual) - 1) * 100;
+      finding.unit = "percent";
+      finding.basis = one_clock;
+      finding.sentence = fmt::format(
+          "cluster {} computes {:.1f}% longer than the other clusters (median {:.3f} ms against "
+          "{:.3f} ms)",
+          cluster, finding.figure, ms(median), ms(usual));
+      found.push_back(std::move(finding));
+    }
   }
 }
 
@@ -365,6 +406,7 @@ void remove_repeated(std::vector<Finding>& found) {
 
 std::vector<Finding> find_what_stands_out(const Report& report) {
   std::vector<Finding> found;
+  find_slow_clusters(report, found);
   find_slow_hosts(report, found);
   find_slow_threads(report, found);
   find_noisy_threads(report, found);
@@ -372,6 +414,8 @@ std::vector<Finding> find_what_stands_out(const Report& report) {
   find_slow_networks(report, found);
   find_late_broadcasts(report, found);
   find_in_groups(report.groups, found);
+  find_changes(report, found);
+  find_stalls(report, found);
   remove_repeated(found);
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_nanos > b.cost_nanos; });

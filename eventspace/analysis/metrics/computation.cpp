@@ -221,6 +221,11 @@ void Computation::keep(std::uint32_t place, const Kept& kept) {
   PlaceState& state = places_[place];
   state.all.add(kept.nanos());
   state.blocks.add(kept.nanos());
+  state.begins.add(kept.begin());
+  if (kept.nanos() > state.longest_nanos) {
+    state.longest_nanos = kept.nanos();
+    state.longest_begin_nanos = kept.begin();
+  }
   state.kept.push_back(kept);
   ++kept_;
 }
@@ -435,7 +440,7 @@ void Computation::report(Report& report, const Conditional& conditional,
           leaf.places.size() == 1 ? "" : fmt::format(" after {}", thread.after);
       report.series.push_back({"computation",
                                fmt::format("{} before {}{}", thread.name, thread.graph, after),
-                               places_[place].blocks.rows()});
+                               thread.blocks});
     }
   keep_spectra_of_noisiest(report.threads);
   report_hosts(report);
@@ -461,6 +466,9 @@ ThreadReport Computation::report_thread(std::uint32_t place, const GroupTexts& t
   thread.cluster = shape_.structure.clusters[host.cluster];
   thread.computation = state.all.summary();
   thread.computation_bins = state.all.bins();
+  thread.longest_begin_nanos = state.longest_begin_nanos;
+  thread.blocks = state.blocks.rows();
+  thread.block_begins = state.begins.rows();
   thread.base_nanos = state.base;
   thread.outlier_nanos = state.outlier;
   thread.outliers = state.noise.count();

@@ -123,6 +123,9 @@ class Computation {
     std::uint32_t group = 0;  // the same places of the other threads of the cluster
     Distribution all;
     Blocks blocks;
+    Blocks begins;
+    std::int64_t longest_nanos = -1;
+    std::int64_t longest_begin_nanos = 0;
     Distribution noise;  // time by which outliers exceed the base
     std::vector<Kept> kept;
     std::int64_t base = 0;

@@ -190,7 +190,8 @@ void Figures::report_links(Report& report) const {
       link.source = "collectors around it";
       link.travel = (first.role == 1 ? busiest.up : busiest.down).summary();
     }
-    report.series.push_back({"travel", link.place.wrapper, travels.rows()});
+    link.blocks = travels.rows();
+    report.series.push_back({"travel", link.place.wrapper, link.blocks});
     report.links.push_back(std::move(link));
   }
 }

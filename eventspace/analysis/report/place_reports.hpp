@@ -193,6 +193,7 @@ struct LinkReport {
   Summary queued;
   std::uint64_t payload_bytes = 0;
   std::uint64_t critical_rounds = 0;
+  std::vector<Blocks::Row> blocks;  ///< mean times of consecutive messages
 };
 
 template <class Visitor>

@@ -28,9 +28,13 @@ enum class FindingKind : std::uint8_t {
   slow_link,
   slow_network,
   late_broadcast,
+  slow_cluster,
+  stall,
+  change,
 };
-inline constexpr std::array<std::string_view, 6> finding_names = {
-    "slow_host", "slow_thread", "noisy_thread", "slow_link", "slow_network", "late_broadcast"};
+inline constexpr std::array<std::string_view, 9> finding_names = {
+    "slow_host",      "slow_thread",  "noisy_thread", "slow_link", "slow_network",
+    "late_broadcast", "slow_cluster", "stall",        "change"};
 constexpr std::string_view finding_name(FindingKind kind) { return name_in(finding_names, kind); }
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
@@ -55,6 +59,9 @@ struct Finding {
   std::vector<std::string> hosts;
   std::string after, before;  ///< place of a thread's program, as in ThreadReport
   std::string from, to;       ///< the clusters or hosts that a link or network connects
+  /// Part of the computations or messages that is concerned, if it is not all of them.
+  double from_share = 0;
+  double to_share = 1;
   std::string sentence;
   std::vector<std::string> rests_on_damage;
 };
@@ -67,6 +74,12 @@ void describe(Visitor& visit, const Finding& finding) {
   visit.field("place", finding.place, units::none, "Position of the wrapper, or the host.");
   visit.field("figure", finding.figure, units::none, "Size of the finding, in `unit`.");
   visit.field("unit", Word{finding.unit, finding_units}, units::none, "Unit of `figure`.");
+  const Presence part =
+      left_out(finding.from_share == 0 && finding.to_share == 1, "if it concerns the whole run");
+  visit.field("from_share", finding.from_share, units::share,
+              "Begin of the part that is concerned, as a share of all computations or messages.",
+              part);
+  visit.field("to_share", finding.to_share, units::share, "End of that part.", part);
   visit.field("cost_nanos", finding.cost_nanos, units::nanos,
               "Time by which the run would be shorter without the finding. If it could not be "
               "predicted: cost on the critical paths, in total.");

@@ -46,6 +46,9 @@ struct ThreadReport {
   std::uint64_t critical_iterations = 0;
   std::int64_t critical_computation_nanos = 0;
   std::int64_t critical_noise_nanos = 0;
+  std::int64_t longest_begin_nanos = 0;  ///< begin of the longest computation
+  /// Means of consecutive computations, and the mean times at which they began.
+  std::vector<Blocks::Row> blocks, block_begins;
 };
 
 template <class Visitor>

@@ -138,6 +138,7 @@ void describe(Visitor& visit, const IterationReport& iterations) {
 
 /// Where the time of a run went.
 struct TimeReport {
+  std::int64_t begin_nanos = 0;  ///< begin of the first thread
   std::int64_t run_nanos = 0;
   std::uint64_t threads = 0;
   std::int64_t threads_nanos = 0;

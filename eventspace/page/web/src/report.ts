@@ -173,10 +173,20 @@ export interface TimeRow {
 /** One thing that stands out. */
 export interface Finding {
   kind:
-    'slow_host' | 'slow_thread' | 'noisy_thread' | 'slow_link' | 'slow_network' | 'late_broadcast';
+    | 'slow_host'
+    | 'slow_thread'
+    | 'noisy_thread'
+    | 'slow_link'
+    | 'slow_network'
+    | 'late_broadcast'
+    | 'slow_cluster'
+    | 'stall'
+    | 'change';
   place: Place;
   figure: number;
   unit: 'percent' | 'nanoseconds' | 'times';
+  from_share?: number;
+  to_share?: number;
   cost_nanos: number;
   predicted: boolean;
   hidden: boolean;

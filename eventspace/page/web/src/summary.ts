@@ -12,6 +12,9 @@ const names: Record<string, string> = {
   slow_link: 'Slow link',
   slow_network: 'Slow network',
   late_broadcast: 'Late broadcast',
+  slow_cluster: 'Slow cluster',
+  stall: 'Stall',
+  change: 'Change during the run',
 };
 const findings_shown = 5;
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/changes_test.cpp — findings about runs in which something changed, or happened once.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/traced_run.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using eventspace::Finding;
+using eventspace::FindingKind;
+using eventspace::Report;
+using test_support::TracedRun;
+
+constexpr const char* four_clusters = R"(
+clusters:
+  alpha: {hosts: 2, threads: 2}
+  beta: {hosts: 2, threads: 2}
+  gamma: {hosts: 2, threads: 2}
+  delta: {hosts: 2, threads: 2}
+links: {all: {latency: 1ms}}
+collectives: {sum: {operation: sum, template: f64}}
+)";
+constexpr int iterations = 400;
+constexpr std::int64_t ms = 1'000'000;
+
+using Computes =
+    std::function<base::Nanos(const std::string& host, const std::string& thread, int iteration)>;
+
+/// Runs iterations of a program. The computations vary by chance, by up to 2%.
+Report report_of(const Computes& computes) {
+  return TracedRun(four_clusters,
+                   [=](paths::Thread& thread) {
+                     const std::string host = thread.host().name();
+                     const std::string name = fmt::format("{}/{}", host, thread.index());
+                     for (int i = 0; i < iterations; ++i) {
+                       const base::Nanos nanos = computes(host, name, i);
+                       const auto varies =
+                           thread.random().below(static_cast<std::uint64_t>(nanos.count() / 50));
+                       thread.sleep_for(nanos + base::Nanos(static_cast<std::int64_t>(varies)));
+                       thread.path("sum").move_value(1.0);
+                     }
+                   })
+      .report()
+      .report;
+}
+
+/// Returns the only finding, and checks that there is just one, of that kind.
+Finding only(const Report& report, FindingKind kind) {
+  INFO(to_text(report, 10));
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings.front().kind == kind);
+  return report.findings.front();
+}
+
+std::int64_t usual_run() {
+  static const std::int64_t nanos =
+      report_of([](const auto&, const auto&, int) { return 10ms; }).time.run_nanos;
+  return nanos;
+}
+
+}  // namespace
+
+TEST_CASE("changes: a run without any change has no finding") {
+  const Report report = report_of([](const auto&, const auto&, int) { return 10ms; });
+  INFO(to_text(report, 10));
+  CHECK(report.findings.empty());
+}
+
+TEST_CASE("changes: a thread that becomes slower is named, with when and how much") {
+  const Report report = report_of([](const auto&, const std::string& thread, int i) {
+    return thread == "beta-1/1" && i >= 250 ? 13ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::change);
+  CHECK(finding.thread == "beta-1/1");
+  CHECK(std::abs(finding.figure - 30) <= 1.5);
+  CHECK(std::abs(finding.from_share - 250.0 / iterations) <= 0.02);
+  CHECK(finding.to_share == 1);
+  CHECK(finding.is_predicted);
+  CHECK(std::abs(finding.cost_nanos - (report.time.run_nanos - usual_run())) <=
+        report.time.run_nanos / 200);
+  CHECK_THAT(finding.sentence, Catch::Contains(" s on"));
+}
+
+TEST_CASE("changes: a host that is slower for a while is one finding for all its threads") {
+  const Report report = report_of([](const std::string& host, const auto&, int i) {
+    return host == "gamma-0" && i >= 100 && i < 180 ? 12ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::change);
+  CHECK(finding.place.host == "gamma-0");
+  CHECK(finding.thread == "");
+  CHECK(std::abs(finding.from_share - 100.0 / iterations) <= 0.02);
+  CHECK(std::abs(finding.to_share - 180.0 / iterations) <= 0.02);
+  CHECK(std::abs(finding.figure - 20) <= 1.5);
+}
+
+TEST_CASE("changes: a program that becomes faster everywhere is one finding") {
+  const Report report =
+      report_of([](const auto&, const auto&, int i) { return i < 200 ? 12ms : 10ms; });
+  const Finding finding = only(report, FindingKind::change);
+  CHECK(finding.hosts.size() == 8);
+  CHECK(finding.from_share == 0);
+  CHECK(std::abs(finding.to_share - 0.5) <= 0.02);
+  CHECK_THAT(finding.sentence, Catch::Contains("8 hosts of 4 clusters compute"));
+}
+
+TEST_CASE("changes: one long computation is named, with its time and its cost") {
+  const Report report = report_of([](const auto&, const std::string& thread, int i) {
+    return thread == "alpha-1/0" && i == 123 ? 210ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::stall);
+  CHECK(finding.thread == "alpha-1/0");
+  CHECK(std::abs(finding.cost_nanos - 200 * ms) <= 4 * ms);
+  CHECK_THAT(finding.sentence, Catch::StartsWith("thread alpha-1/0 computed 21"));
+}
+
+TEST_CASE("changes: a host that stood still is one finding") {
+  const Report report = report_of([](const std::string& host, const auto&, int i) {
+    return host == "delta-1" && i == 300 ? 310ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::stall);
+  CHECK(finding.place.host == "delta-1");
+  CHECK(finding.thread == "");
+  CHECK(std::abs(finding.cost_nanos - 300 * ms) <= 6 * ms);
+}
+
+TEST_CASE("changes: a cluster that is slow as a whole is named and none of its hosts") {
+  const Report report = report_of([](const std::string& host, const auto&, int) {
+    return host.starts_with("beta") ? 14ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::slow_cluster);
+  CHECK(finding.place.cluster == "beta");
+  CHECK(std::abs(finding.figure - 40) <= 2);
+  CHECK(std::abs(finding.cost_nanos - (report.time.run_nanos - usual_run())) <=
+        report.time.run_nanos / 200);
+}
