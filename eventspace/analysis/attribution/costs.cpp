@@ -18,6 +18,9 @@ namespace {
 /// each one before it.
 constexpr std::size_t ordered_findings_max = 12;
 
+/// Findings that are predicted. Those with the largest cost by a number of rounds come first.
+constexpr std::size_t predicted_findings_max = 100;
+
 /// Share of the run below which the cost of a finding alone counts as hidden.
 constexpr double named_share = 0.001;
 
@@ -111,7 +114,8 @@ void predict_costs(const Predictor& predictor, std::vector<Finding>& findings) {
   std::vector<Candidate> candidates;
   std::vector<Finding> others;
   for (Finding& finding : findings) {
-    auto change = change_without(finding, predictor);
+    auto change = candidates.size() < predicted_findings_max ? change_without(finding, predictor)
+                                                             : std::nullopt;
     if (!change) {
       others.push_back(std::move(finding));
       continue;

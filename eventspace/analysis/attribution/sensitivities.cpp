@@ -14,7 +14,8 @@ namespace eventspace {
 namespace {
 
 constexpr double millisecond = 1e6;
-constexpr double longer_share = 0.01;  // share of the run, for the tolerance
+constexpr std::size_t objects_max = 100;  // each needs some 20 predictions
+constexpr double longer_share = 0.01;     // share of the run, for the tolerance
 
 class SensitivityFinder {
  public:
@@ -24,6 +25,8 @@ class SensitivityFinder {
     add_links();
     add_networks();
     add_computing();
+    choose();
+    for (const Object& one : objects_) one.is_latency ? add_latency(one) : add_speed(one);
     std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
       return std::max(a.more_nanos, -a.none_nanos) > std::max(b.more_nanos, -b.none_nanos);
     });
@@ -32,10 +35,28 @@ class SensitivityFinder {
 
  private:
   using Labels = std::vector<std::uint32_t>;
+  /// Link, network, host or cluster.
+  struct Object {
+    std::string name;
+    Labels labels;
+    bool is_latency = false;
+    std::int64_t nanos = 0;  // time on the critical path
+  };
 
   const Structure& structure() const { return predictor_.structure(); }
   std::int64_t longer_by(const std::vector<Change>& changes) const {
     return predictor_.run_nanos(changes) - predictor_.recorded_nanos();
+  }
+
+  /// Keeps the objects for which the run waits longest.
+  void choose() {
+    const Prediction recorded = predictor_.predict({});
+    for (Object& one : objects_)
+      for (const std::uint32_t label : one.labels)
+        add_to(one.nanos, recorded.critical_nanos[label]);
+    std::stable_sort(objects_.begin(), objects_.end(),
+                     [](const Object& a, const Object& b) { return a.nanos > b.nanos; });
+    if (objects_.size() > objects_max) objects_.resize(objects_max);
   }
 
   void add_links() {
@@ -48,11 +69,12 @@ class SensitivityFinder {
     }
     const auto& clusters = structure().clusters;
     for (const auto& [ends, labels] : directions)
-      add_latency(fmt::format("link {} > {}", clusters[ends.first], clusters[ends.second]), labels);
+      add_object(true, fmt::format("link {} > {}", clusters[ends.first], clusters[ends.second]),
+                 labels);
     for (const auto& [ends, labels] : pairs)
       if (labels.size() > 1)
-        add_latency(fmt::format("link {}, {}", clusters[ends.first], clusters[ends.second]),
-                    labels);
+        add_object(true, fmt::format("link {}, {}", clusters[ends.first], clusters[ends.second]),
+                   labels);
   }
 
   void add_networks() {
@@ -61,7 +83,7 @@ class SensitivityFinder {
              [](const TimeLabel& label) { return label.cause == TimeCause::network; }))
       of_clusters[structure().hosts[predictor_.labels().at(number).one].cluster].push_back(number);
     for (const auto& [cluster, labels] : of_clusters)
-      add_latency(fmt::format("network {}", structure().clusters[cluster]), labels);
+      add_object(true, fmt::format("network {}", structure().clusters[cluster]), labels);
   }
 
   void add_computing() {
@@ -75,15 +97,20 @@ class SensitivityFinder {
       all.push_back(number);
     }
     for (const auto& [host, labels] : of_hosts)
-      add_speed(fmt::format("host {}", structure().hosts[host].name), labels);
+      add_object(false, fmt::format("host {}", structure().hosts[host].name), labels);
     for (const auto& [cluster, labels] : of_clusters)
-      add_speed(fmt::format("cluster {}", structure().clusters[cluster]), labels);
-    add_speed("all hosts", all);
+      add_object(false, fmt::format("cluster {}", structure().clusters[cluster]), labels);
+    add_object(false, "all hosts", all);
   }
 
-  void add_latency(const std::string& object, const Labels& labels) {
+  void add_object(bool is_latency, const std::string& name, const Labels& labels) {
+    objects_.push_back({name, labels, is_latency});
+  }
+
+  void add_latency(const Object& object) {
+    const Labels& labels = object.labels;
     Sensitivity one;
-    one.object = object;
+    one.object = object.name;
     one.is_latency = true;
     for (const std::uint32_t number : labels)
       one.latency_nanos = std::max(one.latency_nanos, predictor_.latency_nanos_of(number));
@@ -106,9 +133,10 @@ class SensitivityFinder {
     found_.push_back(std::move(one));
   }
 
-  void add_speed(const std::string& object, const Labels& labels) {
+  void add_speed(const Object& object) {
+    const Labels& labels = object.labels;
     Sensitivity one;
-    one.object = object;
+    one.object = object.name;
     const auto with = [&](double percent) {
       const double factor = std::max(0.0, 1 + percent / 100);
       return longer_by({{labels, {.factor = factor, .noise_factor = factor}}});
@@ -144,6 +172,7 @@ class SensitivityFinder {
   }
 
   const Predictor& predictor_;
+  std::vector<Object> objects_;
   std::vector<Sensitivity> found_;
 };
 

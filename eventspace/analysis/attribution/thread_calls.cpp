@@ -103,7 +103,8 @@ class MomentReader::ThreadCalls {
     const ThreadCall& call = thread_.calls[number];
     const std::uint32_t from = add_node(call.down_nanos, operation.name, false);
     const std::uint32_t to = add_node(call.up_nanos, operation.name, true);
-    wait_for(to, operation.end);
+    // A wait whose deadline passed did not see the end of the operation.
+    if (all_.time_of(operation.end) <= call.up_nanos) wait_for(to, operation.end);
     ThreadOperation wait = operation;
     wait.down_nanos = call.down_nanos;
     wait.up_nanos = call.up_nanos;

@@ -36,6 +36,12 @@ class Levels {
     for (const Blocks::Row& row : rows) means_.push_back(row.sum / static_cast<double>(row.count));
     if (means_.size() < least_rows) return;
     limit_spikes();
+    sums_.push_back(0);
+    squares_.push_back(0);
+    for (const double mean : means_) {
+      sums_.push_back(sums_.back() + (mean - means_[0]));
+      squares_.push_back(squares_.back() + (mean - means_[0]) * (mean - means_[0]));
+    }
     split(0, means_.size());
   }
   const std::vector<Level>& all() const { return levels_; }
@@ -51,14 +57,13 @@ class Levels {
   }
 
   double mean_of(std::size_t from, std::size_t to) const {
-    double sum = 0;
-    for (std::size_t place = from; place < to; ++place) sum += means_[place];
-    return sum / static_cast<double>(to - from);
+    return means_[0] + (sums_[to] - sums_[from]) / static_cast<double>(to - from);
   }
-  double squares_of(std::size_t from, std::size_t to, double mean) const {
-    double sum = 0;
-    for (std::size_t place = from; place < to; ++place) sum += std::pow(means_[place] - mean, 2);
-    return sum;
+  /// Returns the sum of the squares of the differences to the mean.
+  double squares_of(std::size_t from, std::size_t to) const {
+    const double sum = sums_[to] - sums_[from];
+    return std::max(0.0,
+                    squares_[to] - squares_[from] - sum * sum / static_cast<double>(to - from));
   }
 
   void split(std::size_t from, std::size_t to) {
@@ -88,7 +93,7 @@ class Levels {
     const double difference = std::abs(after - before);
     if (difference < change_nanos || difference < change_share * std::min(before, after))
       return false;
-    const double squares = squares_of(from, at, before) + squares_of(at, to, after);
+    const double squares = squares_of(from, at) + squares_of(at, to);
     const auto rows = static_cast<double>(to - from);
     const double deviation =
         std::sqrt(squares / (rows - 2) *
@@ -97,6 +102,7 @@ class Levels {
   }
 
   std::vector<double> means_;
+  std::vector<double> sums_, squares_;  // sums over the first means, less means_[0]
   std::vector<Level> levels_;
 };
 
@@ -145,6 +151,12 @@ std::string times_of(const Higher& part, const std::function<std::int64_t(std::s
                               : fmt::format("{} to {:.3f} s", from, seconds(begin_of(part.to)));
 }
 
+/// Returns what a change costs at most: its time, if all waited for it.
+std::int64_t most_cost_of(const Higher& part, std::uint64_t count) {
+  const double share = static_cast<double>(part.to - part.from) / static_cast<double>(part.rows);
+  return static_cast<std::int64_t>((part.high - part.low) * share * static_cast<double>(count));
+}
+
 Finding change_of(const std::vector<ChangedThread>& threads, const Report& report) {
   const ThreadReport& first = *threads.front().thread;
   const Higher& part = threads.front().part;
@@ -163,6 +175,7 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
   finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
   finding.figure = (part.ratio() - 1) * 100;
   finding.unit = "percent";
+  finding.cost_nanos = most_cost_of(part, first.computation.count);
   finding.basis = own_clock;
   std::string who = fmt::format("thread {} computes", first.name);
   if (threads.size() == 1) {
@@ -196,6 +209,7 @@ Finding change_of(const LinkReport& link, const Higher& part, const Report& repo
   finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
   finding.figure = (part.ratio() - 1) * 100;
   finding.unit = "percent";
+  finding.cost_nanos = most_cost_of(part, link.travel.count);
   finding.basis = own_clock;
   const auto begin_of = [&](std::size_t row) {
     return static_cast<std::int64_t>(static_cast<double>(report.time.run_nanos) *
