@@ -8,14 +8,19 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace eventspace {
 namespace {
 
 constexpr double millisecond = 1e6;
-constexpr std::size_t objects_max = 100;  // each needs some 20 predictions
-constexpr double longer_share = 0.01;     // share of the run, for the tolerance
+// Each object needs some 12 predictions. A long run has fewer, so that they take about a minute.
+constexpr std::size_t objects_max = 100, objects_least = 10;
+constexpr std::size_t moments_of_all_objects = 400'000'000;
+constexpr double longer_share = 0.01;  // share of the run, for the tolerance
 
 class SensitivityFinder {
  public:
@@ -26,7 +31,9 @@ class SensitivityFinder {
     add_networks();
     add_computing();
     choose();
-    for (const Object& one : objects_) one.is_latency ? add_latency(one) : add_speed(one);
+    for (const Object& one : objects_)
+      found_.push_back(one.is_latency ? of_latency(one) : of_speed(one));
+    std::erase_if(found_, [](const Sensitivity& one) { return one.object.empty(); });
     std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
       return std::max(a.more_nanos, -a.none_nanos) > std::max(b.more_nanos, -b.none_nanos);
     });
@@ -56,7 +63,10 @@ class SensitivityFinder {
         add_to(one.nanos, recorded.critical_nanos[label]);
     std::stable_sort(objects_.begin(), objects_.end(),
                      [](const Object& a, const Object& b) { return a.nanos > b.nanos; });
-    if (objects_.size() > objects_max) objects_.resize(objects_max);
+    const std::size_t most =
+        std::clamp(moments_of_all_objects / std::max<std::size_t>(1, predictor_.moments().count()),
+                   objects_least, objects_max);
+    if (objects_.size() > most) objects_.resize(most);
   }
 
   void add_links() {
@@ -107,14 +117,15 @@ class SensitivityFinder {
     objects_.push_back({name, labels, is_latency});
   }
 
-  void add_latency(const Object& object) {
+  /// Returns an empty one for an object without latency.
+  Sensitivity of_latency(const Object& object) const {
     const Labels& labels = object.labels;
     Sensitivity one;
     one.object = object.name;
     one.is_latency = true;
     for (const std::uint32_t number : labels)
       one.latency_nanos = std::max(one.latency_nanos, predictor_.latency_nanos_of(number));
-    if (one.latency_nanos <= 0) return;
+    if (one.latency_nanos <= 0) return {};
     const auto with = [&](double more) {
       return longer_by(predictor_.with_latencies(
           labels, [&](double latency) { return std::max(0.0, latency + more); }));
@@ -129,11 +140,11 @@ class SensitivityFinder {
       one.half_nanos = longer_by({{labels, {.transmission_factor = 2}}});
       one.double_nanos = longer_by({{labels, {.transmission_factor = 0.5}}});
     }
-    one.tolerance = find_tolerance(millisecond, with);
-    found_.push_back(std::move(one));
+    one.tolerance = find_tolerance(millisecond, one.more_nanos, with);
+    return one;
   }
 
-  void add_speed(const Object& object) {
+  Sensitivity of_speed(const Object& object) const {
     const Labels& labels = object.labels;
     Sensitivity one;
     one.object = object.name;
@@ -144,29 +155,34 @@ class SensitivityFinder {
     one.more_nanos = with(1);
     one.less_nanos = with(-1);
     one.none_nanos = with(-100);
-    one.tolerance = find_tolerance(1, with);
-    found_.push_back(std::move(one));
+    one.tolerance = find_tolerance(1, one.more_nanos, with);
+    return one;
   }
 
-  /// Returns how much to add until the run is 1% longer: first doubles `step`, then halves the
-  /// interval.
-  std::optional<double> find_tolerance(double step,
+  /// Returns how much to add until the run is 1% longer. The time of a run is a convex function of
+  /// what is added. So a straight line from the effect of `step`, which is `of_step`, leads too
+  /// far.
+  std::optional<double> find_tolerance(double step, std::int64_t of_step,
                                        const std::function<std::int64_t(double)>& longer) const {
-    constexpr int doublings = 24, halvings = 20;
+    constexpr int tries = 12;
     const double wanted = longer_share * static_cast<double>(predictor_.recorded_nanos());
-    const auto is_reached = [&](double added) {
-      return static_cast<double>(longer(added)) >= wanted;
-    };
-    double low = 0;
-    double high = step;
-    for (int times = 0; !is_reached(high); ++times, high *= 2) {
-      if (times == doublings) return std::nullopt;
+    double low = 0, high = step;
+    double at_low = 0, at_high = static_cast<double>(of_step);
+    for (int times = 0; at_high < wanted; ++times) {
+      if (times == tries) return std::nullopt;
       low = high;
+      at_low = at_high;
+      high = at_high > 0 ? std::min(high * wanted / at_high * 1.001, 8 * high) : 8 * high;
+      at_high = static_cast<double>(longer(high));
     }
-    for (int times = 0; times < halvings; ++times) {
-      const double middle = (low + high) / 2;
-      (is_reached(middle) ? high : low) = middle;
-      if (high - low < high / 1000) break;
+    for (int times = 0; times < 2 * tries && high - low > high / 200; ++times) {
+      // Alternately by the straight line between both, and by halves.
+      const double by_line = low + (high - low) * (wanted - at_low) / (at_high - at_low);
+      const double at = times % 2 == 0 ? by_line : (low + high) / 2;
+      const auto nanos = static_cast<double>(longer(at));
+      if (std::abs(nanos - wanted) <= wanted / 1000) return at;
+      (nanos < wanted ? low : high) = at;
+      (nanos < wanted ? at_low : at_high) = nanos;
     }
     return high;
   }

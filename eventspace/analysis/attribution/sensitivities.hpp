@@ -10,7 +10,7 @@ namespace eventspace {
 
 /// Returns for each link in each direction and in both, each network within a cluster, each host
 /// and each cluster how the run depends on it. The objects on which it depends most come first. If
-/// there are more than 100, takes those for which the run waited longest.
+/// there are more than 100, or fewer in a long run, takes those for which the run waited longest.
 ///
 /// Source: LLAMP (Shen et al. 2024): with fixed decisions, the time of a run is a convex function
 ///         of one latency, which consists of straight pieces.
