@@ -112,6 +112,12 @@ struct Analysis::Parts {
   void add_other(std::uint32_t host, const EventRecord& record);
   void add_transfer(const EventRecord& record);
   void add_call(std::uint32_t host, const EventRecord& record);
+  /// Whether a group carries out the operation for a declared collective, whose own record shows
+  /// when the thread called.
+  bool is_part_of_collective(const EventRecord& member) const {
+    const std::string* const text = groups.texts().find(member_of(member).text);
+    return text != nullptr && text->starts_with("collective ");
+  }
   bool is_stage_of(std::uint32_t host, std::uint32_t stage) const {
     return stage < shape.structure.stages.size() && shape.structure.host_of(stage) == host;
   }
@@ -155,7 +161,7 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
   } else if (is_of_group(record)) {
     groups.add(host, record);
     if (is(record, GroupEvent::member) && record.place < thread_count &&
-        shape.structure.host_of_thread(record.place) == host)
+        shape.structure.host_of_thread(record.place) == host && !is_part_of_collective(record))
       computation.add_in_group(record);
   } else if (is_transfer(record)) {
     add_transfer(record);

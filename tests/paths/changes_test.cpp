@@ -25,7 +25,9 @@ clusters:
   gamma: {hosts: 2, threads: 2}
   delta: {hosts: 2, threads: 2}
 links: {all: {latency: 1ms}}
-collectives: {sum: {operation: sum, template: f64}}
+collectives:
+  sum: {operation: sum, template: f64, algorithm: ALGORITHM, condition: {greater: 15.5},
+        contributions: non_negative}
 )";
 constexpr int iterations = 400;
 constexpr std::int64_t ms = 1'000'000;
@@ -34,8 +36,11 @@ using Computes =
     std::function<base::Nanos(const std::string& host, const std::string& thread, int iteration)>;
 
 /// Runs iterations of a program. The computations vary by chance, by up to 2%.
-Report report_of(const Computes& computes) {
-  return TracedRun(four_clusters,
+Report report_of(const Computes& computes, const std::string& algorithm = "sequential") {
+  std::string config = four_clusters;
+  const std::string place = "ALGORITHM";
+  config.replace(config.find(place), place.size(), algorithm);
+  return TracedRun(config,
                    [=](paths::Thread& thread) {
                      const std::string host = thread.host().name();
                      const std::string name = fmt::format("{}/{}", host, thread.index());
@@ -139,4 +144,14 @@ TEST_CASE("changes: a cluster that is slow as a whole is named and none of its h
   CHECK(std::abs(finding.figure - 40) <= 2);
   CHECK(std::abs(finding.cost_nanos - (report.time.run_nanos - usual_run())) <=
         report.time.run_nanos / 200);
+}
+
+TEST_CASE("changes: a stall is named in a collective that a group carries out") {
+  const std::string algorithm = GENERATE("best", "magpie", "conditional");
+  const Report report =
+      report_of([](const auto&, const std::string& thread,
+                   int i) { return thread == "alpha-1/0" && i == 123 ? 210ms : 10ms; },
+                algorithm);
+  INFO(algorithm);
+  CHECK(only(report, FindingKind::stall).thread == "alpha-1/0");
 }
