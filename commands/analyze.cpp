@@ -18,6 +18,7 @@
 
 #include "base/output_file.hpp"
 #include "base/say.hpp"
+#include "base/units.hpp"
 #include "base/visible.hpp"
 #include "commands/commands.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
@@ -169,12 +170,20 @@ bool run(const AnalyzeOptions& options) {
     return !is_unusable(report);
   }
   const TraceDirectory with(options.compare);
-  const TraceReport other = eventspace::analyze_trace(with, HostClocks::compared(with));
+  const TraceReport other = eventspace::analyze_trace(
+      with, options.uses_utc ? HostClocks::best(with) : HostClocks::compared(with));
   const auto comparison =
       eventspace::compare(report.report, other.report, options.least_percent / 100);
   if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(comparison)));
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
   return !is_unusable(report) && !is_unusable(other) && !fails(comparison, options);
+}
+
+/// Returns "" if the text is a finite number that is not below 0, otherwise what is wrong.
+std::string is_percent(const std::string& text) {
+  const auto number = base::parse_number(text);
+  return number && *number >= 0 ? ""
+                                : fmt::format("expected a number of percent, found '{}'", text);
 }
 
 void add_outputs(CLI::App& command, AnalyzeOptions& options) {
@@ -232,7 +241,7 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
       ->add_option("--least", options->least_percent,
                    "least change of a figure that --compare calls a difference, in percent")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(is_percent)
       ->needs("--compare")
       ->capture_default_str();
   command
@@ -240,7 +249,7 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
                    "exit with 1 if --compare finds that an iteration became longer by\n"
                    "more than this, and not by chance")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 1000000.0))
+      ->check(is_percent)
       ->needs("--compare");
   command
       ->add_option("--what-if", options->questions.changes,
@@ -248,14 +257,18 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
                    "link:*.bandwidth=1Gbit, network:A.latency=50us or host:NAME.speed=1.2;\n"
                    "several options change all of them")
       ->type_name("CHANGE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes("--compare");
   command
       ->add_option("--without", options->questions.without,
                    "predict the run without the finding of this number; may be repeated")
       ->type_name("NUMBER")
-      ->allow_extra_args(false);
-  command->add_flag("--sensitivity", options->questions.asks_for_sensitivities,
-                    "show how the run depends on each link, network and host");
+      ->allow_extra_args(false)
+      ->excludes("--compare");
+  command
+      ->add_flag("--sensitivity", options->questions.asks_for_sensitivities,
+                 "show how the run depends on each link, network and host")
+      ->excludes("--compare");
   command->add_flag("--utc", options->uses_utc,
                     "compare hosts by UTC if the trace has no readings of their clocks");
   command

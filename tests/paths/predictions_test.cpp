@@ -117,8 +117,9 @@ TEST_CASE("predictions: all mistakes in changes are named at once, with what was
       {"link:*.latency=fast", "expected a time"},
       {"link:*.bandwidth=0", "a bandwidth above 0"},
       {"host:alpha-7.speed=2", "no host 'alpha-7'"},
-      {"host:alpha-0.speed=0", "a number above 0"},
-      {"host:alpha-0.speed=-1", "a number above 0"},
+      {"host:alpha-0.speed=0", "a number from 1e-6"},
+      {"host:alpha-0.speed=-1", "a number from 1e-6"},
+      {"host:alpha-0.speed=1e-12", "a number from 1e-6"},
       {"hosts:alpha-0.speed=1", "did you mean 'host'?"},
       {"thread:beta-0.speed=1", "no thread 'beta-0'"},
       {"algorithm=magpie", "run the program with this setting"},
@@ -148,10 +149,31 @@ collectives: {sum: {operation: sum, template: f64}}
 )",
                       [](paths::Thread& thread) { thread.path("sum").move_value(1.0); });
   CHECK_THROWS_WITH(asked(run, {.changes = {"link:*.bandwidth=1Mbit"}}),
-                    Catch::Contains("no message crossed a link with a declared bandwidth"));
+                    Catch::Contains("crossed a link with a declared bandwidth"));
   CHECK_THROWS_WITH(asked(run, {.changes = {"network:alpha.latency=1ms"}}),
                     Catch::Contains("no message with a latency"));
   CHECK_THROWS_WITH(asked(run, {.without = {1}}), Catch::Contains("the report has none"));
+}
+
+TEST_CASE("predictions: two changes of one latency are refused and a network keeps its bandwidth") {
+  const auto config = [](const std::string& latency) {
+    return fmt::format(R"(
+clusters: {{here: {{hosts: 3, threads: 1, network: {{latency: {}, bandwidth: 1Mbit}}}}}}
+collectives: {{sum: {{operation: sum, template: "f64[200]"}}}}
+)",
+                       latency);
+  };
+  const auto program = [](paths::Thread& thread) {
+    for (int i = 0; i < 20; ++i)
+      thread.path("sum").move(base::Payload::of(std::vector<double>(200, 1.0)));
+  };
+  const TracedRun run(config("50us"), program);
+  CHECK_THROWS_WITH(asked(run, {.changes = {"network:*.latency=1ms", "network:here.latency=2ms"}}),
+                    Catch::Contains("another change concerns it, too"));
+  const TimeReport time = asked(run, {.changes = {"network:*.latency=1050us"}});
+  REQUIRE(time.what_if);
+  CHECK(time.what_if->run_nanos ==
+        TracedRun(config("1050us"), program).report().report.time.run_nanos);
 }
 
 TEST_CASE("predictions: the run without a finding is the run that costs that much less") {

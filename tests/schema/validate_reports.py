@@ -21,7 +21,8 @@ RUNS = {
 }
 # Fields that these runs need not have, but other runs may.
 SELDOM = {"header_damaged", "records_dropped", "records_missing", "rests_on_damage",
-          "damaged_places", "chunks_cut_off", "chunks_unknown", "chunks_repeated", "bytes_unused"}
+          "damaged_places", "chunks_cut_off", "chunks_unknown", "chunks_repeated", "bytes_unused",
+          "from_share", "to_share"}
 
 
 def run(*command):
@@ -71,6 +72,10 @@ def written(program, directory):
     run(program, "run", TOP / "configs/three-sites.yaml", "--clock", "virtual",
         "--trace", directory / "streams", "--", "collective", "allgather", "-m", "1KiB:1KiB")
     yield "streams", run(program, "analyze", directory / "streams", "--json", "-")
+    run(program, "run", TOP / "configs/sor-two-clusters.yaml", "--clock", "virtual",
+        "--trace", directory / "solver", "--", "sor", "--size", "40")
+    yield "predicted", run(program, "analyze", directory / "solver", "--json", "-", "--sensitivity",
+                           "--what-if", "link:*.latency=1ms")
     yield "compared", run(program, "analyze", directory / "sequential", "--compare",
                           directory / "magpie", "--json", "-")
 
@@ -100,7 +105,7 @@ def main():
 
     for failure in failures:
         print(failure, file=sys.stderr)
-    print(f"{len(RUNS) + 3} reports, {len(failures)} failures")
+    print(f"{len(RUNS) + 4} reports, {len(failures)} failures")
     return 1 if failures else 0
 
 

@@ -136,11 +136,15 @@ std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change)
   const double sent = delay.transmission_nanos;
   const double noise = sent > 0 ? 0 : delay.part_nanos;
   const double rest = static_cast<double>(delay.nanos) - noise - sent;
-  const double more = (change.factor - 1) * rest + (change.transmission_factor - 1) * sent +
-                      (change.noise_factor - 1) * noise;
+  double more = (change.factor - 1) * rest + (change.transmission_factor - 1) * sent +
+                (change.noise_factor - 1) * noise;
+  if (change.added_nanos != 0 && rest + noise >= change.least_nanos)
+    more += std::max(-rest, change.added_nanos);
+  constexpr double most = 9e18;
+  std::int64_t nanos = delay.nanos;
+  add_to(nanos, std::llround(std::clamp(more, -most, most)));
   // A delay below 0 is a difference of clocks.
-  return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos),
-                                delay.nanos + std::llround(more));
+  return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos), nanos);
 }
 
 LabelChange ForwardPass::change_of(std::uint32_t label, const Changes& changes,
@@ -152,6 +156,8 @@ LabelChange ForwardPass::change_of(std::uint32_t label, const Changes& changes,
     all.factor *= one.factor;
     all.transmission_factor *= one.transmission_factor;
     all.noise_factor *= one.noise_factor;
+    all.added_nanos += one.added_nanos;
+    all.least_nanos = std::max(all.least_nanos, one.least_nanos);
   }
   return all;
 }
@@ -175,8 +181,10 @@ std::vector<std::int64_t> ForwardPass::times_with(const Changes& changes) const 
     if (is_changed) change = change_of(delay.label, changes, passed[delay.label]++);
     if (delay.transmission_nanos > 0) {
       add_to(time, queued(delay, time, free));
-      free[delay.label] =
-          time + std::llround(change.transmission_factor * delay.transmission_nanos);
+      constexpr double most = 9e18;
+      free[delay.label] = time;
+      add_to(free[delay.label],
+             std::llround(std::min(most, change.transmission_factor * delay.transmission_nanos)));
     }
     add_to(time, is_changed ? changed(delay, change) : delay.nanos);
     times[place] = time;

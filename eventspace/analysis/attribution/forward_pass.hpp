@@ -14,6 +14,10 @@ struct LabelChange {
   double factor = 1;               ///< factor of the time itself, such as a latency
   double transmission_factor = 1;  ///< factor of a message's transmission
   double noise_factor = 1;         ///< factor of the noise in a computation
+  /// Added to each time of at least `least_nanos`, without transmission. Shorter times are those of
+  /// a fast network that carries an emulated link.
+  double added_nanos = 0;
+  double least_nanos = 0;
   /// Part of the times with the label that changes: from a share of their number to another one.
   double from_share = 0;
   double to_share = 1;

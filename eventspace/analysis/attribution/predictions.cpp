@@ -24,23 +24,26 @@ namespace {
 }
 
 /// Whether a result depends on which values of other clusters arrived first. With three or more
-/// clusters, an exact algorithm takes over results that another cluster has decided.
+/// clusters, an exact algorithm takes over results that another cluster has decided. For late
+/// results, the trace does not tell which pushed tuple was used.
 bool decides_by_arrival(const Structure& structure) {
-  return std::any_of(
-      structure.wrappers.begin(), structure.wrappers.end(), [](const Structure::Wrapper& wrapper) {
-        return setting_of(wrapper, "relaxation") == "conditional" || wrapper.combines.size() > 2;
-      });
+  return std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
+                     [](const Structure::Wrapper& wrapper) {
+                       return setting_of(wrapper, "relaxation") == "conditional" ||
+                              wrapper.combines.size() > 2 || wrapper.kind.starts_with("lagged");
+                     });
 }
 
-Change change_without(std::size_t number, const Report& report, const Predictor& predictor) {
+Change change_without(std::int64_t number, const Report& report, const Predictor& predictor) {
   const std::size_t count = report.findings.size();
-  if (number == 0 || number > count)
+  if (number < 1 || static_cast<std::size_t>(number) > count)
     refuse("--without",
            fmt::format("expected the number of a finding, found {}; the report has {}", number,
                        count == 0   ? "none"
                        : count == 1 ? "1"
                                     : fmt::format("1 to {}", count)));
-  const auto change = change_without(report.findings[number - 1], predictor);
+  const auto change =
+      change_without(report.findings[static_cast<std::size_t>(number - 1)], predictor);
   if (!change)
     refuse("--without", fmt::format("the run without finding {} cannot be predicted", number));
   return *change;
@@ -51,7 +54,10 @@ WhatIfReport answer(const Questions& questions, const Report& report, const Pred
   std::vector<Change> changes =
       changes_of(read_changes(questions.changes, predictor.structure()), predictor);
   std::vector<std::string> words = questions.changes;
-  for (const std::size_t number : questions.without) {
+  std::vector<std::int64_t> without = questions.without;
+  std::sort(without.begin(), without.end());
+  without.erase(std::unique(without.begin(), without.end()), without.end());
+  for (const std::int64_t number : without) {
     changes.push_back(change_without(number, report, predictor));
     words.push_back(fmt::format("without finding {}", number));
   }

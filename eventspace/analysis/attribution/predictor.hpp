@@ -2,6 +2,7 @@
 // eventspace/analysis/attribution/predictor.hpp — changes of a run by the objects that they
 // concern.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,7 +55,9 @@ class Predictor {
       const double latency = latency_nanos_of(number);
       if (latency <= 0) continue;
       const double becomes = latency_of(latency);
-      changes.push_back({{number}, {.factor = becomes > 0 ? becomes / latency : 0}});
+      changes.push_back(
+          {{number},
+           {.added_nanos = std::max(0.0, becomes) - latency, .least_nanos = latency / 2}});
     }
     return changes;
   }

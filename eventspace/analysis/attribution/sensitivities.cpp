@@ -134,7 +134,8 @@ class SensitivityFinder {
     one.less_nanos = with(-millisecond);
     one.none_nanos = with(-one.latency_nanos);
     const bool has_rate = std::any_of(labels.begin(), labels.end(), [&](std::uint32_t number) {
-      return predictor_.labels().at(number).nanos_per_byte > 0;
+      const TimeLabel& label = predictor_.labels().at(number);
+      return label.cause == TimeCause::link_latency && label.nanos_per_byte > 0;
     });
     if (has_rate) {
       one.half_nanos = longer_by({{labels, {.transmission_factor = 2}}});

@@ -38,6 +38,7 @@ class MomentReader::ThreadCalls {
         operations.erase(found);
       } else if (const auto found = started_.find(key); found != started_.end()) {
         connect_wait(number, found->second);
+        started_.erase(found);
       }
     }
   }
@@ -70,7 +71,6 @@ class MomentReader::ThreadCalls {
     one.name = reader_.number_of(name);
     const std::uint32_t from = add_node(call.down_nanos, one.name, false);
     const std::uint32_t to = add_node(call.up_nanos, one.name, true);
-    if (const Moment room = end_that_made_room(call)) wait_for(to, room);
     one.down_nanos = call.down_nanos;
     one.up_nanos = call.up_nanos;
     one.kind = number_of_kind(EventKind::start);
@@ -84,18 +84,6 @@ class MomentReader::ThreadCalls {
       all_.passes_[begin.number].is_started = true;
       all_.starts_[begin.number] = to;
     }
-  }
-
-  /// Returns the end of the earlier operation for which a start waited, if it blocked.
-  Moment end_that_made_room(const ThreadCall& start) const {
-    const ThreadOperation* ended = nullptr;
-    if (start.up_nanos == start.down_nanos) return {};
-    for (auto other = started_.lower_bound({start.leaf, 0});
-         other != started_.end() && other->first < Key{start.leaf, start.number}; ++other)
-      if (other->second.up_nanos <= start.up_nanos &&
-          (ended == nullptr || other->second.up_nanos > ended->up_nanos))
-        ended = &other->second;
-    return ended == nullptr ? Moment{} : ended->end;
   }
 
   /// Adds the call by which the thread waited for an operation that it had started.

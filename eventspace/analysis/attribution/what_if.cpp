@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -138,15 +139,16 @@ class ChangeReader {
         change_.property = Property::added_latency;
         number = value.front() == '-' ? -*number : *number;
       }
-      expected = base::expected_time(value);
+      expected = fmt::format("{}, or one with a sign that is added", base::expected_time(value));
     } else if (change_.property == Property::bandwidth) {
       number = base::parse_bits_per_second(value);
       expected = "a bandwidth above 0 such as 1Gbit";
       if (number && *number <= 0) number.reset();
     } else {
+      constexpr double slowest = 1e-6, fastest = 1e6;
       number = base::parse_number(value);
-      expected = "a number above 0 such as 1.2";
-      if (number && *number <= 0) number.reset();
+      expected = "a number from 1e-6 to 1e6 such as 1.2";
+      if (number && (*number < slowest || *number > fastest)) number.reset();
     }
     if (!number) return fail(fmt::format("expected {}, found '{}'", expected, value));
     change_.value = *number;
@@ -190,9 +192,8 @@ std::string object_words_of(const RequestedChange& change) {
                                : fmt::format("link from {} to {}", change.from, change.to);
 }
 
-std::vector<Change> changes_of(const RequestedChange& wanted, const Predictor& predictor) {
-  const auto numbers = predictor.labels_that(
-      [&](const TimeLabel& label) { return concerns(wanted, label, predictor.structure()); });
+std::vector<Change> changes_of(const RequestedChange& wanted, const Predictor& predictor,
+                               const std::vector<std::uint32_t>& numbers) {
   std::vector<Change> changes;
   switch (wanted.property) {
     case Property::speed:
@@ -216,6 +217,16 @@ std::vector<Change> changes_of(const RequestedChange& wanted, const Predictor& p
       }
   }
   return changes;
+}
+
+std::string_view why_nothing_changes(Property property) {
+  switch (property) {
+    case Property::bandwidth:
+      return "no message of a path crossed a link with a declared bandwidth; the trace does not "
+             "tell the bandwidth for messages of groups";
+    case Property::speed: return "the run shows no computing there";
+    default: return "the run shows no message with a latency there";
+  }
 }
 
 /// Throws ConfigError if there are mistakes.
@@ -246,16 +257,23 @@ std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
                                const Predictor& predictor) {
   std::vector<Change> changes;
   std::vector<std::string> mistakes;
+  // Labels that have a change of their latency, their bandwidth or their speed.
+  std::set<std::pair<std::uint32_t, Property>> changed;
   for (const RequestedChange& wanted : requested) {
-    const std::vector<Change> more = changes_of(wanted, predictor);
+    const auto numbers = predictor.labels_that(
+        [&](const TimeLabel& label) { return concerns(wanted, label, predictor.structure()); });
+    const std::vector<Change> more = changes_of(wanted, predictor, numbers);
+    const std::string what = object_words_of(wanted);
     if (more.empty())
-      mistakes.push_back(fmt::format(
-          "{}: {}", object_words_of(wanted),
-          wanted.property == Property::bandwidth
-              ? "no message crossed a link with a declared bandwidth, so it cannot change"
-          : wanted.property == Property::speed
-              ? "the run shows no computing there, so it cannot change"
-              : "the run shows no message with a latency there, so it cannot change"));
+      mistakes.push_back(fmt::format("{}: {}", what, why_nothing_changes(wanted.property)));
+    else if (wanted.object == Object::link && more.size() < numbers.size())
+      mistakes.push_back(fmt::format("{}: one direction, or one of the links, has none", what));
+    const Property kind =
+        wanted.property == Property::added_latency ? Property::latency : wanted.property;
+    const bool is_new = std::all_of(numbers.begin(), numbers.end(), [&](std::uint32_t number) {
+      return changed.emplace(number, kind).second;
+    });
+    if (!is_new) mistakes.push_back(fmt::format("{}: another change concerns it, too", what));
     changes.insert(changes.end(), more.begin(), more.end());
   }
   refuse(mistakes);

@@ -163,6 +163,8 @@ RunDifference runs_of(const TimeReport& before, const TimeReport& after, double 
   const Rows new_rows = after.iterations.lengths.rows();
   if (std::min(old_rows.size(), new_rows.size()) >= least_blocks)
     run.iteration = difference_of(old_rows, new_rows, 1 - interval_share, least_share, random);
+  run.has_equal_cuts = before.iterations.cut_at == after.iterations.cut_at &&
+                       before.iterations.each == after.iterations.each;
   run.parts = parts_of(before, after);
   return run;
 }
@@ -259,8 +261,12 @@ class ComparisonText {
                       share_of(one.change(), one.before), ms(one.low), ms(one.high)));
       if (!one.is_one) line("  this may be chance, or it is below the least difference");
     }
-    if (run.iteration && !run.iteration->is_one && run.iterations_before == run.iterations_after)
-      return line("");
+    if (!run.has_equal_cuts) line("  iterations of both are cut at different operations");
+    const bool is_run_alike =
+        std::abs(static_cast<double>(run.change())) <
+        std::max(difference_nanos, all_.least_share * static_cast<double>(run.before_nanos));
+    const bool is_iteration_alike = run.iteration && !run.iteration->is_one;
+    if (is_run_alike && is_iteration_alike) return line("");
     parts();
   }
 

@@ -78,7 +78,8 @@ struct RunDifference {
   std::uint64_t iterations_before = 0;
   std::uint64_t iterations_after = 0;
   std::optional<Difference> iteration;  ///< nothing if a run has too few iterations
-  std::vector<PartDifference> parts;    ///< largest change first; changes add up to that of the run
+  bool has_equal_cuts = true;         ///< whether iterations of both are cut at the same operation
+  std::vector<PartDifference> parts;  ///< largest change first; changes add up to that of the run
   std::int64_t change() const { return after_nanos - before_nanos; }
 };
 
@@ -95,6 +96,8 @@ void describe(Visitor& visit, const RunDifference& run) {
   visit.field("iteration", run.iteration.value_or(Difference{}), units::none,
               "Time of an iteration of the program.",
               left_out(!run.iteration, "if a run has too few iterations"));
+  visit.field("equal_cuts", run.has_equal_cuts, units::none,
+              "True if the iterations of both runs are cut at the same operation.");
   visit.field("parts", run.parts, units::none,
               "Parts of the time of the mean thread, largest change first. Their changes add up to "
               "that of the run.");

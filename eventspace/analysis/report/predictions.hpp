@@ -13,8 +13,8 @@ namespace eventspace {
 
 /// Questions of a reader about other forms of the run.
 struct Questions {
-  std::vector<std::string> changes = {};  ///< such as "link:alpha>beta.latency=5ms"; all at once
-  std::vector<std::size_t> without = {};  ///< numbers of findings, from 1, that are removed, too
+  std::vector<std::string> changes = {};   ///< such as "link:alpha>beta.latency=5ms"; all at once
+  std::vector<std::int64_t> without = {};  ///< numbers of findings, from 1, that are removed, too
   bool asks_for_sensitivities = false;
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }
 };

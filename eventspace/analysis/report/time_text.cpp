@@ -136,9 +136,11 @@ class TimeText : private TextWithTables {
     const auto or_dash = [](const std::optional<std::int64_t>& nanos) {
       return nanos ? fmt::format("{:.6f}", seconds(*nanos)) : std::string("-");
     };
-    const std::string start =
-        fmt::format("{:<28} {:>12.6f} {:>12.6f} {:>12.6f}", one.object, seconds(one.more_nanos),
-                    seconds(one.less_nanos), seconds(one.none_nanos));
+    constexpr double least_nanos = 1e6;
+    const bool has_less = !one.is_latency || one.latency_nanos >= least_nanos;
+    const std::string start = fmt::format(
+        "{:<28} {:>12.6f} {:>12} {:>12.6f}", one.object, seconds(one.more_nanos),
+        has_less ? fmt::format("{:.6f}", seconds(one.less_nanos)) : "-", seconds(one.none_nanos));
     if (one.is_latency)
       line("  {} {:>12} {:>12} {:>14}", start, or_dash(one.half_nanos), or_dash(one.double_nanos),
            one.tolerance ? fmt::format("+{:.3f} ms", ms(*one.tolerance)) : "-");

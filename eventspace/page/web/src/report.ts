@@ -569,6 +569,7 @@ export interface RunDifference {
   iterations_before: number;
   iterations_after: number;
   iteration?: Difference;
+  equal_cuts: boolean;
   parts: PartDifference[];
 }
 
