@@ -2,6 +2,8 @@
 // eventspace/group_record.cpp — encoding of group steps, members, shares and names in records.
 #include "eventspace/group_record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -10,6 +12,7 @@
 namespace eventspace {
 namespace {
 
+constexpr std::string_view collective_word = "collective ";
 constexpr std::size_t piece_bytes = 7;
 constexpr std::size_t text_bytes_max = 4096;  // readers treat a longer text as damage
 constexpr std::uint32_t low_24 = (1u << 24) - 1;
@@ -40,6 +43,17 @@ GroupOperation group_operation_of(std::string_view text) {
   operation.collective = word();
   operation.algorithm = word();
   return operation;
+}
+
+std::string group_of_collective(std::string_view label, std::string_view collective) {
+  return fmt::format("{}{}{}{}", label, label.empty() ? "" : "/", collective_word, collective);
+}
+
+std::string_view collective_of_group(std::string_view group) {
+  const std::size_t slash = group.rfind('/');
+  if (slash != std::string_view::npos) group.remove_prefix(slash + 1);
+  return group.starts_with(collective_word) ? group.substr(collective_word.size())
+                                            : std::string_view();
 }
 
 std::string words_of(const GroupOperation& operation) {

@@ -34,6 +34,11 @@ struct GroupOperation {
 };
 std::string text_of(const GroupOperation& operation);
 GroupOperation group_operation_of(std::string_view text);
+/// Returns the name of the group that carries out the operations of a declared collective. `label`
+/// names a further deployment, or is "".
+std::string group_of_collective(std::string_view label, std::string_view collective);
+/// Returns the collective whose operations a group of that name carries out; "" if there is none.
+std::string_view collective_of_group(std::string_view group);
 /// Returns the operation for people, such as "allreduce of world by tree".
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.

@@ -13,6 +13,7 @@
 #include "base/buffer.hpp"
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
+#include "eventspace/group_record.hpp"
 #include "groups/host_group.hpp"
 #include "groups/network_of.hpp"
 #include "groups/selection.hpp"
@@ -113,9 +114,9 @@ Schedule::Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::st
 void Schedule::start() {
   const std::string& label = deployment_.label();
   const std::vector<std::uint32_t> members = members_of(deployment_.plan());
-  group_ = std::make_shared<groups::HostGroup>(
-      deployment_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
-      &members, groups::Failing::alone);
+  group_ = std::make_shared<groups::HostGroup>(deployment_,
+                                               eventspace::group_of_collective(label, collective_),
+                                               &members, groups::Failing::alone);
   group_->prepare(call_of(reduction_, by_));
 }
 

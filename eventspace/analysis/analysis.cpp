@@ -116,7 +116,7 @@ struct Analysis::Parts {
   /// when the thread called.
   bool is_part_of_collective(const EventRecord& member) const {
     const std::string* const text = groups.texts().find(member_of(member).text);
-    return text != nullptr && text->starts_with("collective ");
+    return text != nullptr && !collective_of_group(group_operation_of(*text).group).empty();
   }
   bool is_stage_of(std::uint32_t host, std::uint32_t stage) const {
     return stage < shape.structure.stages.size() && shape.structure.host_of(stage) == host;

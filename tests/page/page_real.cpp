@@ -27,6 +27,8 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
       if (from != to) run.structure.streams.push_back({from, to, streams});
   eventspace::AnalysisOptions analysed;
   analysed.has_common_clock = streams > 0;
+  // Predictions need a common clock.
+  if (streams > 0) analysed.questions = {{"link:*.latency=5ms"}, {}, true};
   eventspace::Analysis analysis(run.structure, analysed);
   eventspace::PageTimeline timeline(run.structure);
   const auto add = [&](const auto& records) {

@@ -4,10 +4,13 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/output_file.hpp"
+#include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/traced_run.hpp"
 
 namespace {
@@ -154,4 +157,36 @@ TEST_CASE("changes: a stall is named in a collective that a group carries out") 
                 algorithm);
   INFO(algorithm);
   CHECK(only(report, FindingKind::stall).thread == "alpha-1/0");
+}
+
+TEST_CASE("changes: a link that becomes slower is named, with when and how much") {
+  const trace_sample::Folder folder;
+  std::filesystem::create_directories(folder.path());
+  const std::filesystem::path trace = folder.path() / "link.trace";
+  // Seconds since the begin of the run, and milliseconds there and back.
+  base::write_file(trace.string(), "round_trip\n0 20\n4 20\n4.001 30\n100 30\n");
+  const TracedRun run(fmt::format(R"(
+clusters: {{alpha: {{hosts: 1, threads: 1}}, beta: {{hosts: 1, threads: 1}}}}
+links: [{{between: [alpha, beta], trace: "{}"}}]
+collectives: {{sum: {{operation: sum, template: f64}}}}
+)",
+                                  trace.string()),
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < iterations; ++i) {
+                          thread.sleep_for(1ms);
+                          thread.path("sum").move_value(1.0);
+                        }
+                      });
+  const Report report = run.report().report;
+  INFO(to_text(report, 10));
+  // Both directions.
+  REQUIRE(report.findings.size() == 2);
+  for (const Finding& finding : report.findings) {
+    CHECK(finding.kind == FindingKind::change);
+    CHECK(std::abs(finding.figure - 50) <= 2.5);
+    CHECK(finding.to_share == 1);
+    // A round takes 21 ms before and 31 ms after.
+    CHECK(std::abs(finding.from_share - 4000.0 / 21 / iterations) <= 0.02);
+    CHECK(finding.is_predicted);
+  }
 }

@@ -218,14 +218,14 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
 void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
                                    Best& best) const {
   const std::string& collective = all_.shape_.graphs[all_.shape_.trees[round.tree].graph];
-  const auto found = all_.share_ends_.find({host, "collective " + collective});
+  const auto found = all_.share_ends_.find({host, collective});
   if (found == all_.share_ends_.end()) return;
   const Moment end = latest(found->second, best.until_nanos());
   if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
 }
 
-/// Returns the end of the driver's operation before that of a pass. It ended at the latest when the
-/// operation began.
+/// Returns the end of the operation before that of `pass`, among those of one wrapper that begins a
+/// path. Such a wrapper does one operation after the other.
 Moment Bindings::operation_of_driver_before(std::uint32_t leaf, std::uint32_t pass) const {
   const auto& ends = all_.drivers_.at(leaf).ends;
   auto at = std::upper_bound(

@@ -13,7 +13,7 @@ namespace eventspace {
 /// The moment for which another moment waited, and what happened between them.
 struct Binding {
   Moment before;
-  std::uint32_t label = 0;             ///< number in Labels
+  std::uint32_t label = 0;             ///< number of a TimeLabel in Labels
   std::int64_t queued_nanos = 0;       ///< wait behind other messages, at the begin of this time
   std::int64_t transmitted_nanos = 0;  ///< time to send the message's bytes, after the queue
   std::int64_t noise_nanos = 0;        ///< noise, at the end of a computation

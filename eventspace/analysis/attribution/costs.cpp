@@ -28,18 +28,13 @@ std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor&
   const Structure& structure = predictor.structure();
   return predictor.labels_that([&](const TimeLabel& label) {
     if (label.cause != TimeCause::computing) return false;
-    const std::uint32_t host = structure.host_of_thread(label.one);
-    // A thread is slow or noisy at one place of its program. A host is slow at all places.
-    if (!finding.thread.empty()) {
-      const PlaceInProgram& place = predictor.moments().place_of(label);
-      return structure.thread_name(label.one) == finding.thread &&
-             (finding.before.empty() || place.before == finding.before) &&
-             (finding.after.empty() || place.after == finding.after);
-    }
-    const std::string& name = structure.hosts[host].name;
+    // A finding with a place in the program is only about that place.
     const PlaceInProgram& place = predictor.moments().place_of(label);
-    if (!finding.before.empty() && (place.before != finding.before || place.after != finding.after))
+    if ((!finding.before.empty() && place.before != finding.before) ||
+        (!finding.after.empty() && place.after != finding.after))
       return false;
+    if (!finding.thread.empty()) return structure.thread_name(label.one) == finding.thread;
+    const std::string& name = structure.hosts[structure.host_of_thread(label.one)].name;
     return name == finding.place.host ||
            std::find(finding.hosts.begin(), finding.hosts.end(), name) != finding.hosts.end();
   });

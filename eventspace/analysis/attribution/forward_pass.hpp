@@ -72,8 +72,8 @@ class ForwardPass {
   static constexpr std::uint32_t fixed = 0xffffffff;  // label of moments without one before them
   static std::int64_t queued(const Delay& delay, std::int64_t from_nanos, const FreeTimes& free);
   static std::int64_t changed(const Delay& delay, const LabelChange& change);
-  /// Returns the product of all changes that concern a time of a label. passed: number of times
-  /// with this label before it.
+  /// Returns all changes that concern a time of a label, in one. passed: number of times with this
+  /// label before it.
   LabelChange change_of(std::uint32_t label, const Changes& changes, std::uint32_t passed) const;
   std::vector<std::int64_t> times_with(const Changes& changes) const;
   std::size_t end_of_befores(std::size_t place) const {

@@ -54,8 +54,10 @@ class MomentReader::GroupNodes {
       nodes.step_ends.push_back(add_node(step.end_nanos, share.host));
     }
     nodes.end = add_node(share.share.end_nanos, share.host);
-    all_.share_ends_[{share.host, all_.names_[name_].object}].push_back(
-        {share.share.end_nanos, {Moment::Kind::node, nodes.end}});
+    const std::string collective(collective_of_group(all_.names_[name_].object));
+    if (!collective.empty())
+      all_.share_ends_[{share.host, collective}].push_back(
+          {share.share.end_nanos, {Moment::Kind::node, nodes.end}});
     const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
     for (const GroupMember& member : share.members) {
       if (member.thread >= all_.threads_.size()) continue;

@@ -69,7 +69,7 @@ struct ThreadLife {
   bool has_ended = false;
 };
 
-/// What a run keeps of its records.
+/// Types in which the analysis keeps the records of a run.
 struct MomentTypes {
   struct KeptPass {
     std::int64_t down_nanos = 0;
@@ -235,7 +235,8 @@ class Moments : private MomentTypes {
   std::vector<std::uint32_t> element_of_lane_;    // element at the end of the path, or none
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;  // elements of a check's requests
   std::unordered_map<std::uint32_t, Driver> drivers_;      // keyed by leaf
-  // Ends of hosts' parts in operations of a group, keyed by host and name of the group.
+  // Ends of hosts' parts in operations that a group carries out for a declared collective, keyed by
+  // host and collective.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
   // Moments at which all contributors of a join had arrived, keyed by round. Only for joins that no
   // collector follows.

@@ -151,10 +151,20 @@ std::string times_of(const Higher& part, const std::function<std::int64_t(std::s
                               : fmt::format("{} to {:.3f} s", from, seconds(begin_of(part.to)));
 }
 
-/// Returns what a change costs at most: its time, if all waited for it.
-std::int64_t most_cost_of(const Higher& part, std::uint64_t count) {
-  const double share = static_cast<double>(part.to - part.from) / static_cast<double>(part.rows);
-  return static_cast<std::int64_t>((part.high - part.low) * share * static_cast<double>(count));
+/// Returns a finding without its place and sentence. count: computations or messages of the whole
+/// run. The cost is the most that is possible: all waited for each of them.
+Finding change_in(const Higher& part, std::uint64_t count) {
+  Finding finding;
+  finding.kind = FindingKind::change;
+  finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
+  finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
+  finding.figure = (part.ratio() - 1) * 100;
+  finding.unit = "percent";
+  finding.cost_nanos =
+      static_cast<std::int64_t>((part.high - part.low) * (finding.to_share - finding.from_share) *
+                                static_cast<double>(count));
+  finding.basis = own_clock;
+  return finding;
 }
 
 Finding change_of(const std::vector<ChangedThread>& threads, const Report& report) {
@@ -165,18 +175,11 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
     hosts.insert(one.thread->host);
     clusters.insert(one.thread->cluster);
   }
-  Finding finding;
-  finding.kind = FindingKind::change;
+  Finding finding = change_in(part, first.computation.count);
   finding.place.host = first.host;
   finding.place.cluster = first.cluster;
   finding.before = first.graph;
   finding.after = first.after;
-  finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
-  finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
-  finding.figure = (part.ratio() - 1) * 100;
-  finding.unit = "percent";
-  finding.cost_nanos = most_cost_of(part, first.computation.count);
-  finding.basis = own_clock;
   std::string who = fmt::format("thread {} computes", first.name);
   if (threads.size() == 1) {
     finding.thread = first.name;
@@ -200,17 +203,10 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
 }
 
 Finding change_of(const LinkReport& link, const Higher& part, const Report& report) {
-  Finding finding;
-  finding.kind = FindingKind::change;
+  Finding finding = change_in(part, link.travel.count);
   finding.place = link.place;
   finding.from = link.is_wan ? link.from_cluster : link.from_host;
   finding.to = link.is_wan ? link.to_cluster : link.to_host;
-  finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
-  finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
-  finding.figure = (part.ratio() - 1) * 100;
-  finding.unit = "percent";
-  finding.cost_nanos = most_cost_of(part, link.travel.count);
-  finding.basis = own_clock;
   const auto begin_of = [&](std::size_t row) {
     return static_cast<std::int64_t>(static_cast<double>(report.time.run_nanos) *
                                      static_cast<double>(row) / static_cast<double>(part.rows));

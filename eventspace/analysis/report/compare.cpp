@@ -119,9 +119,11 @@ std::map<std::string, const Series*> by_name(const Report& report) {
   return named;
 }
 
-/// Adds the parts of the mean thread of a run to `before_nanos` or `after_nanos` of `parts`. What
-/// the run took longer than its mean thread is a part without words.
+/// Keyed by operation and words of the cause.
 using PartsByName = std::map<std::pair<std::string, std::string>, PartDifference>;
+
+/// Adds the parts of the mean thread of a run to `before_nanos` or `after_nanos` of `parts`, and as
+/// another part what the run took longer than its mean thread.
 void add_parts(const TimeReport& time, std::int64_t PartDifference::*nanos, PartsByName& parts) {
   std::int64_t rest = time.run_nanos;
   const auto threads = static_cast<std::int64_t>(std::max<std::uint64_t>(1, time.threads));

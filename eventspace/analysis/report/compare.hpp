@@ -135,7 +135,8 @@ void describe(Visitor& visit, const Comparison& comparison) {
 /// Compares the series of two reports. Iterations depend on each other, so consecutive rounds are
 /// resampled together. The seed makes the result repeatable.
 ///
-/// least_share: least change of a figure that is called a difference.
+/// least_share: least change of a figure that is called a difference, as a share of its mean in the
+/// first run.
 /// Paper: Politis and Romano 1992, circular block bootstrap.
 Comparison compare(const Report& before, const Report& after, double least_share = difference_share,
                    std::uint64_t seed = 1);

@@ -106,7 +106,9 @@ function sensitivities_of(all: Sensitivity[], is_latency: boolean): HTMLElement 
       },
     ],
     {
-      caption: 'Time by which the run would be longer',
+      caption: is_latency
+        ? 'If a latency changed: time by which the run would be longer'
+        : 'If computing changed: time by which the run would be longer',
       sorted_by: 1,
       page_rows: 8,
     },
