@@ -3,94 +3,201 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <utility>
 
+#include "base/units.hpp"
 #include "collectives/algorithms/all.hpp"
-#include "collectives/cost/best.hpp"
 #include "commands/commands.hpp"
 #include "commands/schedule_request.hpp"
+#include "groups/explanation.hpp"
 #include "groups/machine_group.hpp"
+#include "groups/network_of.hpp"
+#include "wrappers/schedule.hpp"
 
 namespace commands {
 namespace {
 
 using collectives::Algorithm;
-using collectives::CollectiveSpec;
 using collectives::Order;
-using pricing::Family;
+using groups::RankedSchedule;
 
 struct ExplainOptions {
   ScheduleOptions schedule;
-  std::string grouping = "canonical";
+  std::string grouping;  ///< "" = that of the caller
+  bool lists_all = false;
 };
 
-/// The fastest candidate of an algorithm for one order of summation.
-struct Row {
-  pricing::Best best;
-  std::optional<Order> order;  ///< only for reductions that have operands
-  bool is_allowed = true;
-};
-
-bool has_order(const CollectiveSpec& task) {
-  return is_reduction(task.collective) && task.collective != collectives::Collective::barrier;
+/// Returns a call of a group whose values may be summed in the order that the word names.
+groups::Call call_with(collectives::Collective collective, const std::string& grouping) {
+  groups::Call call;
+  call.collective = collective;
+  call.is_canonical = grouping == "canonical";
+  call.operation = grouping == "any" ? "max" : "sum";
+  call.scalar = grouping == "any" ? base::Scalar::i64 : base::Scalar::f64;
+  return call;
 }
 
-/// Returns a row for each algorithm and order of summation, fastest first.
-std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
-  const CollectiveSpec& task = request.task;
-  std::map<std::pair<const Algorithm*, Order>, std::vector<Family>> alike;
-  for (const Family& family : pricing::families_of(task, request.element_bytes, Order::differs)) {
-    std::map<Order, Family> parts;
-    for (const pricing::Candidate& candidate : family)
-      parts[has_order(task) ? candidate.algorithm->order(task, candidate.parameters)
-                            : Order::canonical]
-          .push_back(candidate);
-    for (auto& [order, part] : parts)
-      alike[{family.front().algorithm, order}].push_back(std::move(part));
-  }
-  std::vector<Row> rows;
-  for (const auto& [kind, families] : alike) {
-    Row row;
-    row.best =
-        pricing::best_among(families, task, request.element_bytes, *request.participants.network);
-    if (has_order(task)) row.order = kind.second;
-    row.is_allowed =
-        kind.second == Order::canonical || (allows_any && kind.second < Order::differs);
-    rows.push_back(std::move(row));
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
-    return std::pair(left.best.price.time, left.order) <
-           std::pair(right.best.price.time, right.order);
-  });
-  return rows;
+/// Returns the key by which the caller asks for its schedule: a declared collective, or a group.
+groups::SelectionKey key_of(const ScheduleRequest& request, const std::string& grouping) {
+  const bool is_declared = request.declared && grouping.empty();
+  const groups::Call call = is_declared
+                                ? wrappers::declared_call(request.declared->reduction, "best")
+                                : call_with(request.task.collective, grouping);
+  return groups::key_of(call, request.task, request.element_bytes);
 }
 
-/// Returns why a row is selected or not; "" if the row is only slower than the selected one.
-std::string reason(const Row& row, bool is_taken) {
-  if (is_taken) return "taken";
+bool has_order(const std::vector<RankedSchedule>& ranking) {
+  return ranking.front().order.has_value();
+}
+
+std::string text_of(const ScheduleRequest& request, const RankedSchedule& row) {
+  return schedule_text(*row.candidate.algorithm, request.task, row.candidate.parameters);
+}
+
+/// Returns why a schedule is selected or not; "" if it is only slower than the selected one.
+std::string reason_for(const RankedSchedule& row) {
+  if (row.is_taken) return "taken";
   if (row.is_allowed) return "";
-  return *row.order == Order::differs ? "hosts disagree: only for sums that are exact"
-                                      : "only with --grouping any";
+  switch (*row.order) {
+    case Order::differs: return "hosts disagree: only for sums that are exact";
+    case Order::in_order: return "only with --grouping in_order or any";
+    default: return "only with --grouping any";
+  }
 }
 
-void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, base::Nanos bound) {
-  const auto taken =
-      std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.is_allowed; });
-  std::cout << fmt::format("{:>14}  {:>5}  {:24}  schedule\n", "price", "ratio",
-                           has_order(request.task) ? "order of sums" : "");
-  for (auto row = rows.begin(); row != rows.end(); ++row) {
-    const pricing::Candidate& candidate = row->best.candidate;
-    const std::string why = reason(*row, row == taken);
-    std::cout << fmt::format(
-        "{:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row->best.price.time),
-        ratio_text(row->best.price.time, bound), row->order ? name_of(*row->order) : "",
-        schedule_text(*candidate.algorithm, request.task, candidate.parameters),
-        why.empty() ? "" : "  <- " + why);
+/// Returns how the caller got its schedule, as the title of the answer.
+std::string title_of(const ScheduleRequest& request) {
+  if (!request.declared) return "Schedule";
+  const DeclaredCollective& declared = *request.declared;
+  if (declared.has_schedule && declared.algorithm == "best") return "Schedule of " + declared.name;
+  return fmt::format("{} is carried out by `algorithm: {}`{}.\nWith `algorithm: best` it would be",
+                     declared.name, declared.algorithm,
+                     declared.has_schedule ? "" : ", a tree of wrappers without a schedule");
+}
+
+std::string assumptions_text(const groups::AssumedCosts& assumed) {
+  std::string text = fmt::format("{} for each message that a host sends or receives",
+                                 base::format_time(assumed.message));
+  if (!assumed.has_network)
+    text += fmt::format(", {} for each host and folds of {:.0f} GB/s",
+                        base::format_bits_per_second(assumed.bits_per_second),
+                        assumed.fold_bytes_per_second / 1e9);
+  return text;
+}
+
+/// Returns the orders of summation that the caller may have.
+std::string allowed_text(Order worst) {
+  if (worst == Order::canonical) return fmt::format("'{}'", name_of(worst));
+  return fmt::format("'{}' or a stricter one", name_of(worst));
+}
+
+std::string percent_text(base::Nanos time, base::Nanos reference) {
+  return fmt::format("{:+.1f}%",
+                     100.0 * static_cast<double>((time - reference).count()) /
+                         static_cast<double>(std::max<std::int64_t>(reference.count(), 1)));
+}
+
+/// Returns the value with three digits and the largest unit that keeps it at 1 or more.
+std::string rounded_text(double value, double step, std::initializer_list<std::string_view> units) {
+  const auto* unit = units.begin();
+  while (value >= step && unit + 1 != units.end()) {
+    value /= step;
+    ++unit;
   }
-  if (taken == rows.end()) std::cout << "None is taken: each adds in a different order.\n";
+  return fmt::format("{:.3g}{}", value, *unit);
+}
+
+std::string rounded_time(base::Nanos time, double factor) {
+  return rounded_text(static_cast<double>(time.count()) * factor, 1000, {"ns", "us", "ms", "s"});
+}
+
+/// Returns the value that a cost has on all links, times `factor`; or the factor, if links differ.
+std::string cost_text(const pricing::Network& network, groups::NetworkCost cost, double factor) {
+  using groups::NetworkCost;
+  if (cost == NetworkCost::message) return rounded_time(network.message_cost, factor);
+  std::vector<tuning::LinkSample> samples;
+  if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
+    for (std::size_t link = 0; link < network.links.size(); ++link)
+      if (link % (network.clusters() + 1) != 0)  // not from a cluster to itself
+        samples.push_back(network.links[link].model.at(base::Nanos(0)));
+  } else {
+    for (const tuning::LinkModel& side : network.outgoing)
+      samples.push_back(side.at(base::Nanos(0)));
+  }
+  const auto is_first = [&](const tuning::LinkSample& one) { return one == samples.front(); };
+  if (samples.empty() || !std::all_of(samples.begin(), samples.end(), is_first))
+    return fmt::format("{:.3g} times the present one", factor);
+  if (cost == NetworkCost::latency_between || cost == NetworkCost::latency_inside)
+    return rounded_time(samples.front().latency, factor);
+  return rounded_text(samples.front().bits_per_second * factor, 1000,
+                      {"bit", "kbit", "Mbit", "Gbit"});
+}
+
+void print_line(std::string_view label, const std::string& text) {
+  std::cout << fmt::format("  {:9}  {}\n", label, text);
+}
+
+void print_changes(const ScheduleRequest& request, const groups::Explanation& explanation,
+                   const pricing::Network& network) {
+  const auto bytes = static_cast<double>(request.bytes_of(request.task.counts.largest()));
+  for (const groups::Crossover& size : explanation.sizes)
+    print_line("size",
+               fmt::format("{} {}: {}", size.is_more ? "above" : "below",
+                           rounded_text(size.factor * bytes, 1024, {"B", "KiB", "MiB", "GiB"}),
+                           size.schedule));
+  for (const auto& [cost, crossover] : explanation.costs)
+    print_line("network",
+               fmt::format("{} {} {}: {}", name_of(cost), crossover.is_more ? "above" : "below",
+                           cost_text(network, cost, crossover.factor), crossover.schedule));
+  if (!explanation.examines_changes)
+    print_line("changes",
+               "other sizes and networks are examined for at most 32 hosts with equal "
+               "blocks");
+}
+
+void print_answer(const ScheduleRequest& request, const groups::Explanation& explanation,
+                  const groups::Selector& selector, Order worst) {
+  const RankedSchedule& taken = explanation.taken();
+  std::cout << fmt::format("{}: {}\n", title_of(request), text_of(request, taken));
+  print_line("predicted", fmt::format("{}, with assumed costs: {}", milliseconds(taken.time),
+                                      assumptions_text(selector.assumed())));
+  print_line("links", fmt::format("{} without assumed costs, as on the virtual clock",
+                                  milliseconds(taken.time_on_links)));
+  print_line("reason",
+             fmt::format("least predicted time{}",
+                         taken.order ? fmt::format(" of all orders of sums allowed here: {}",
+                                                   allowed_text(worst))
+                                     : ""));
+  if (const RankedSchedule* const next = explanation.next())
+    print_line("next best",
+               fmt::format("{} ({}): {}", milliseconds(next->time),
+                           percent_text(next->time, taken.time), text_of(request, *next)));
+  if (const RankedSchedule* const faster = explanation.faster())
+    print_line("rejected",
+               fmt::format("{} ({}): {}, because its order of sums is '{}'",
+                           milliseconds(faster->time), percent_text(faster->time, taken.time),
+                           text_of(request, *faster), name_of(*faster->order)));
+  print_changes(request, explanation, selector.network());
+}
+
+void print_rows(const ScheduleRequest& request, const groups::Explanation& explanation) {
+  std::cout << fmt::format("\n{:>14}  {:>14}  {:>5}  {:24}  schedule\n", "predicted", "links",
+                           "ratio", has_order(explanation.ranking) ? "order of sums" : "");
+  for (const RankedSchedule& row : explanation.ranking) {
+    const std::string why = reason_for(row);
+    std::cout << fmt::format("{:>14}  {:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row.time),
+                             milliseconds(row.time_on_links),
+                             ratio_text(row.time_on_links, explanation.bound.time),
+                             row.order ? name_of(*row.order) : "", text_of(request, row),
+                             why.empty() ? "" : "  <- " + why);
+  }
+}
+
+void print_shared_memory(const ScheduleRequest& request) {
+  if (request.declared) return;
   const auto& machines = request.participants.machines;
   const pricing::Bytes bytes = request.bytes_of(request.task.counts.largest());
   if (machines && machines->is_one())
@@ -103,13 +210,13 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
 }
 
 /// Prints the algorithms for the collective that are impossible on this topology.
-void print_refused(const ScheduleRequest& request, const std::vector<Row>& rows) {
+void print_refused(const ScheduleRequest& request, const std::vector<RankedSchedule>& ranking) {
   bool has_title = false;
   for (const Algorithm& algorithm : collectives::all_algorithms()) {
-    const bool is_priced = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-      return row.best.candidate.algorithm == &algorithm;
-    });
-    if (!algorithm.does(request.task.collective) || is_priced) continue;
+    const bool is_ranked = std::any_of(
+        ranking.begin(), ranking.end(),
+        [&](const RankedSchedule& row) { return row.candidate.algorithm == &algorithm; });
+    if (!algorithm.does(request.task.collective) || is_ranked) continue;
     if (!std::exchange(has_title, true)) std::cout << "\nImpossible here:\n";
     std::cout << fmt::format("  {}: {}\n", algorithm.name,
                              algorithm.why_not(request.task, algorithm.read("")));
@@ -117,10 +224,18 @@ void print_refused(const ScheduleRequest& request, const std::vector<Row>& rows)
 }
 
 int explain(const ExplainOptions& options) {
-  const ScheduleRequest request = read_request(options.schedule, {.size = true});
-  const std::vector<Row> rows = rows_of(request, options.grouping == "any");
-  print_rows(request, rows, print_task(request));
-  print_refused(request, rows);
+  const ScheduleRequest request =
+      read_request(options.schedule, {.size = true, .may_be_declared = true});
+  const auto& plan = request.participants.plan;
+  groups::Selector selector(*plan, groups::participants_of(*plan));
+  const groups::SelectionKey key = key_of(request, options.grouping);
+  const groups::Explanation explanation = groups::explain(selector, key);
+  print_task(request);
+  print_answer(request, explanation, selector, key.worst);
+  print_shared_memory(request);
+  if (!options.lists_all) return succeeded;
+  print_rows(request, explanation);
+  print_refused(request, explanation.ranking);
   return succeeded;
 }
 
@@ -130,21 +245,23 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand(
       "explain",
-      "Show the predicted time of each algorithm on a config's links, and why one is taken");
+      "Show which schedule a collective takes, its predicted time, and what would change it");
   command->add_option("FILE", options->schedule.file, "a config of either level")->required();
   add_task_options(*command, options->schedule);
   add_root_option(*command, options->schedule);
   command
-      ->add_option(
-          "--grouping", options->grouping,
-          "order of sums; canonical: the same bits as adding\nthread by thread; any: any order")
+      ->add_option("--grouping", options->grouping,
+                   "order of sums, instead of that of the caller.\ncanonical: the same bits as "
+                   "adding thread by\nthread. in_order: one grouping. any: any order")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"canonical", "any"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"canonical", "in_order", "any"}));
+  command->add_flag("--all", options->lists_all,
+                    "list the fastest schedule of each algorithm, too");
   set_examples(*command,
                "  paths explain configs/two-clusters.yaml --collective allreduce --size 1MiB\n"
                "  paths explain configs/two-clusters.yaml --collective broadcast --size 8B --root "
-               "b1\n");
+               "b1\n"
+               "  paths explain configs/multicluster.yaml --collective sum\n");
   command->callback([options, &exit_code] { exit_code = explain(*options); });
 }
 

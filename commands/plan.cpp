@@ -2,6 +2,7 @@
 // commands/plan.cpp — `paths plan`: planned allgather on a config's links, and its alternatives.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -10,6 +11,8 @@
 #include "commands/commands.hpp"
 #include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
+#include "groups/network_of.hpp"
+#include "groups/selection.hpp"
 
 namespace commands {
 namespace {
@@ -33,16 +36,35 @@ void print_pools(const Participants& all) {
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
   std::size_t tried = 0;                        ///< number of compared plans of Min³+
+  std::string group_choice;                     ///< name of the schedule that a group selects
 };
 
 Comparison compared(const ScheduleRequest& request) {
   const pricing::Network& network = *request.participants.network;
   const collectives::Counts& counts = request.task.counts;
+  const paths::Plan& plan = *request.participants.plan;
+  groups::Call call;
+  call.collective = request.task.collective;
+  const groups::Selection selected =
+      *groups::Selector(plan, groups::participants_of(plan))
+           .answer(groups::key_of(call, request.task, request.element_bytes));
   std::vector<planning::Contender> plus =
       planning::min3_plus(network, counts, request.element_bytes, overhead);
   planning::compare(plus, network, counts, request.element_bytes);
-  Comparison all{planning::rivals_of(network, counts, request.element_bytes, overhead),
-                 plus.size()};
+  Comparison all{planning::rivals_of(network, counts, request.element_bytes, overhead), plus.size(),
+                 selected.text()};
+  const auto is_same = [&](planning::Contender& rival) {
+    return rival.algorithm.name == selected.algorithm->name &&
+           rival.parameters.text() == selected.parameters.text();
+  };
+  const auto rival = std::find_if(all.contenders.begin(), all.contenders.end(), is_same);
+  if (rival != all.contenders.end())
+    rival->name = all.group_choice;
+  else
+    all.contenders.push_back({.name = all.group_choice,
+                              .algorithm = *selected.algorithm,
+                              .parameters = selected.parameters,
+                              .execution = planning::one_port(overhead)});
   all.contenders.insert(all.contenders.begin(), std::move(plus.front()));
   planning::compare(all.contenders, network, counts, request.element_bytes);
   return all;
@@ -54,7 +76,8 @@ void print_rows(const ScheduleRequest& request, const Comparison& all, base::Nan
     const bool is_best = &one == &all.contenders.front();
     const bool is_plus = one.name.starts_with("min3_plus");
     const std::string reason = fmt::format(
-        "{}{}", is_best ? "  <- taken: the fastest" : "",
+        "{}{}{}", one.name == all.group_choice ? "  <- what a group takes by itself" : "",
+        is_best ? "  <- taken: the fastest" : "",
         is_plus ? fmt::format("{} {} such plans", is_best ? " of all, and of" : "  the fastest of",
                               all.tried)
                 : "");

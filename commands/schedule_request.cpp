@@ -48,7 +48,8 @@ std::string no_such_host(const std::string& found, const std::vector<std::string
 
 void read_config(const std::string& file, Participants& read, base::Mistakes& mistakes) {
   try {
-    const paths::Plan plan = paths::load_plan(file, wrappers::all_kinds());
+    read.plan = std::make_shared<const paths::Plan>(paths::load_plan(file, wrappers::all_kinds()));
+    const paths::Plan& plan = *read.plan;
     read.network = groups::network_of(plan);
     read.topology = read.network->topology;
     const std::vector<std::uint32_t> hosts = groups::participants_of(plan);
@@ -170,6 +171,34 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
                 fmt::format("--root: {} has none, found '{}'", name_of(collective), options.root));
 }
 
+/// Returns the collective of the config with that name, if there is one.
+std::optional<DeclaredCollective> find_declared(const paths::Plan& plan, const std::string& name) {
+  const auto number = plan.graph_named(name);
+  if (!number || plan.graphs[*number].kind != name_of(Collective::allreduce)) return std::nullopt;
+  const paths::Plan::PlanGraph& graph = plan.graphs[*number];
+  const bool has_schedule =
+      std::any_of(plan.wrappers.begin(), plan.wrappers.end(), [&](const auto& wrapper) {
+        return wrapper.kind == "schedule" && wrapper.settings.find("collective") != nullptr &&
+               wrapper.settings.find("collective")->text() == name;
+      });
+  return DeclaredCollective{name, graph.algorithm, has_schedule,
+                            paths::reduction_of(graph.settings)};
+}
+
+/// Reads the task of a collective that the config declares. Its size is that of the config.
+void read_declared(const ScheduleOptions& options, ScheduleRequest& request,
+                   base::Mistakes& mistakes) {
+  const DeclaredCollective& declared = *request.declared;
+  for (const auto& [option, given] :
+       {std::pair("--size", !options.size.empty()), std::pair("--root", !options.root.empty())})
+    if (given)
+      add_mistake(mistakes, fmt::format("{}: the config declares all of {}; expected none", option,
+                                        declared.name));
+  request.element_bytes = declared.reduction.shape.bytes() / declared.reduction.shape.count;
+  request.task = make_spec(Collective::allreduce, request.participants.topology,
+                           declared.reduction.shape.count);
+}
+
 /// Returns a list of the algorithms that do the collective, for an error message.
 std::string those_for(Collective collective) {
   std::vector<std::string_view> names;
@@ -266,11 +295,17 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed) {
   base::Mistakes mistakes;
   ScheduleRequest request;
   request.participants = read_participants(options, mistakes);
-  const auto collective = read_collective(options.collective, mistakes);
   const bool has_participants = request.participants.topology != nullptr;
+  if (needed.may_be_declared && request.participants.plan)
+    request.declared = find_declared(*request.participants.plan, options.collective);
+  const auto collective = request.declared ? std::optional(Collective::allreduce)
+                                           : read_collective(options.collective, mistakes);
   if (has_participants && !options.host.empty())
     request.host = read_host("--host", options.host, request.participants, mistakes);
-  if (collective && has_participants) read_task(options, *collective, needed, request, mistakes);
+  if (request.declared)
+    read_declared(options, request, mistakes);
+  else if (collective && has_participants)
+    read_task(options, *collective, needed, request, mistakes);
   if (!options.algorithm.empty())
     read_algorithm(options.algorithm, request, mistakes);
   else if (needed.algorithm)

@@ -12,6 +12,8 @@
 #include "collectives/schedule/algorithm.hpp"
 #include "groups/machines.hpp"
 #include "paths/config/overrides.hpp"
+#include "paths/joins/reduction.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace commands {
 
@@ -34,6 +36,7 @@ void add_algorithm_option(CLI::App& command, ScheduleOptions& options);
 
 /// The participants of a collective.
 struct Participants {
+  std::shared_ptr<const paths::Plan> plan;  ///< only if the participants are from a config
   std::shared_ptr<const collectives::Topology> topology;
   std::optional<pricing::Network> network;  ///< only if the participants are from a config
   std::vector<std::string> hosts;           ///< names, by rank
@@ -42,8 +45,18 @@ struct Participants {
   std::optional<groups::Machines> machines;
 };
 
+/// A collective that the config declares.
+struct DeclaredCollective {
+  std::string name;
+  std::string algorithm;      ///< as the config writes it
+  bool has_schedule = false;  ///< whether a schedule carries it out, and not a tree of wrappers
+  paths::Reduction reduction;
+};
+
 /// Parsed options.
 struct ScheduleRequest {
+  /// The collective, if `--collective` names one of the config.
+  std::optional<DeclaredCollective> declared;
   Participants participants;
   collectives::CollectiveSpec task;
   pricing::Bytes element_bytes = 1;
@@ -69,6 +82,8 @@ struct Needed {
   /// Whether a size is required; otherwise the default is one element per participant.
   bool size = false;
   bool algorithm = false;
+  /// Whether `--collective` may name a collective of the config.
+  bool may_be_declared = false;
 };
 
 Participants read_participants(const ScheduleOptions& options, base::Mistakes& mistakes);

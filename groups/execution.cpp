@@ -64,17 +64,13 @@ std::optional<collectives::Count> first_index(const std::vector<Block>& operands
 
 }  // namespace
 
-std::size_t window_of(std::size_t written, std::size_t hosts) {
-  return written > 0 ? written : std::max<std::size_t>(256, hosts);
-}
-
 std::string OperationName::text() const {
   return fmt::format("operation {} of group {}, {}", number, group, name_of(collective));
 }
 
 void Execution::run(const Share& share, collectives::Program program) {
   share_ = &share;
-  steps_.restart(std::move(program), window_of(share.limits.window, hosts_.size()));
+  steps_.restart(std::move(program), pricing::window_of(share.limits.window, hosts_.size()));
   streams_.clear();
   ordinals_.clear();
   sent_.clear();

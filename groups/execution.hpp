@@ -46,13 +46,9 @@ struct ExecutionPlan {
 };
 
 struct ExecutionLimits {
-  std::size_t window = 0;  ///< maximum number of unfinished steps; 0 = max(256, hosts)
+  std::size_t window = 0;  ///< maximum number of unfinished steps; 0 = pricing::window_of() chooses
   Patience patience = {};
 };
-
-/// Returns the limit of unfinished steps: the configured limit, or the larger of 256 and `hosts` if
-/// the configured limit is 0. An alltoall could deadlock with a limit below the number of hosts.
-std::size_t window_of(std::size_t written, std::size_t hosts);
 
 /// One host's part of an operation. The objects that it refers to outlive it.
 struct Share {

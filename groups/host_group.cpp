@@ -329,7 +329,7 @@ void HostGroup::check_window(const Call& call, const PreparedCall& prepared) con
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
   if (ports.receiving == 0 && deployment_.host().plan().lanes.inbox_bytes > 0) return;
-  const std::size_t window = window_of(call.window, hosts_.size());
+  const std::size_t window = pricing::window_of(call.window, hosts_.size());
   const auto least = selector_for(call).least_window(*choice, ports, window);
   if (least == window) return;
   const std::string expected =

@@ -48,15 +48,14 @@ bool can_use_shared_memory(const Call& call, const SelectionKey& question,
 }
 
 SelectionKey question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
-  SelectionKey question;
-  question.collective = Local::between_hosts(call, layout);
-  question.root = has_root(call.collective) ? layout.participant_at(layout.place(call.root)) : 0;
-  question.counts = counts.between_hosts(layout, question.collective);
-  question.worst = worst_order(call);
-  question.algorithm = call.algorithm;
-  const bool is_barrier = call.collective == collectives::Collective::barrier;
-  question.element_bytes = is_barrier ? 0 : element_bytes_of(call);
-  return question;
+  const collectives::Collective between = Local::between_hosts(call, layout);
+  return key_of(
+      call,
+      {.collective = between,
+       .topology = nullptr,
+       .counts = counts.between_hosts(layout, between),
+       .root = has_root(call.collective) ? layout.participant_at(layout.place(call.root)) : 0},
+      element_bytes_of(call));
 }
 
 }  // namespace

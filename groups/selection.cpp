@@ -47,24 +47,28 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Adds assumed costs if the config gives none for the hosts: those of a machine's memory or of a
-/// fast network. Bytes must cost time. Otherwise the schedule with the fewest messages would be the
+/// Returns the costs to assume: those of a machine's memory or of a fast network, if the config
+/// states none. Bytes must cost time. Otherwise the schedule with the fewest messages would be the
 /// best for any size.
-pricing::Network with_cost(pricing::Network network) {
+AssumedCosts assumed_for(const pricing::Network& network) {
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
     return std::all_of(models.begin(), models.end(), is_free);
   };
-  const bool is_known =
-      !are_free(network.outgoing) || !are_free(network.receiving) ||
+  if (!are_free(network.outgoing) || !are_free(network.receiving) ||
       !std::all_of(network.links.begin(), network.links.end(),
-                   [](const auto& one) { return is_free(one.model) && !one.has_streams(); });
-  network.message_cost = Selector::message_cost;
-  if (is_known) return network;
-  network.message_cost = Selector::believed_message_cost;
-  network.fold_bytes_per_second = Selector::believed_fold_bytes_per_second;
+                   [](const auto& one) { return is_free(one.model) && !one.has_streams(); }))
+    return {.message = std::chrono::microseconds(100), .has_network = true};
+  return {.message = std::chrono::microseconds(20),
+          .bits_per_second = 20e9,
+          .fold_bytes_per_second = 10e9};
+}
+
+pricing::Network with_costs(pricing::Network network, const AssumedCosts& assumed) {
+  network.message_cost = assumed.message;
+  if (assumed.has_network) return network;
+  network.fold_bytes_per_second = assumed.fold_bytes_per_second;
   for (auto* models : {&network.outgoing, &network.receiving})
-    for (tuning::LinkModel& model : *models)
-      model = {base::Nanos(0), Selector::believed_bits_per_second};
+    for (tuning::LinkModel& model : *models) model = {base::Nanos(0), assumed.bits_per_second};
   return network;
 }
 
@@ -133,6 +137,17 @@ collectives::Order worst_order(const Call& call) {
                                              : collectives::Order::in_order;
 }
 
+SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
+                    std::size_t element_bytes) {
+  const bool is_barrier = between_hosts.collective == collectives::Collective::barrier;
+  return {.collective = between_hosts.collective,
+          .root = between_hosts.root,
+          .counts = std::move(between_hosts.counts),
+          .element_bytes = is_barrier ? 0 : element_bytes,
+          .worst = worst_order(call),
+          .algorithm = call.algorithm};
+}
+
 std::string Selection::text() const {
   if (planned) return planned->name;
   const std::string words = parameters.text();
@@ -150,7 +165,9 @@ Selector::Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& ho
     : hosts_(hosts),
       names_(names_of(plan, hosts)),
       belief_(belief_in(measured)),
-      network_(with_cost(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts))),
+      links_(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts)),
+      assumed_(assumed_for(links_)),
+      network_(with_costs(links_, assumed_)),
       answers_(std::make_unique<SelectionCache>()) {}
 
 Selector::~Selector() = default;

@@ -52,22 +52,30 @@ struct SelectionKey {
   std::string algorithm = "best";
 };
 
+/// Returns the key of an operation that is `between_hosts` among the hosts of a call's members. All
+/// users of a Selector make their keys here, so that they get the same schedule for the same call.
+SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
+                    std::size_t element_bytes);
+
+/// Costs that a selection assumes because the config does not state them.
+struct AssumedCosts {
+  base::Nanos message{0};  ///< time of a host for each message that it sends or receives
+  /// Whether the config states the cost of a network or a link. If it states none, the costs below
+  /// are assumed too.
+  bool has_network = false;
+  double bits_per_second = 0, fold_bytes_per_second = 0;
+};
+
 /// Selects schedules for the participants of one group, and remembers each selection. A selection
 /// depends only on the plan and the key, so that all hosts select the same schedule.
 ///
 /// Thread-safe: yes.
 /// Throws:      UsageError if no algorithm supports the operation, or if the named one does not.
-/// Cost:        With `best`, each message costs a host `message_cost` in addition to the time on
-///              links. Without this cost the selection would prefer schedules with more messages
-///              than a processor can handle.
+/// Cost:        With `best`, each message costs a host AssumedCosts::message in addition to the
+///              time on links. Without this cost the selection would prefer schedules with more
+///              messages than a processor can handle.
 class Selector {
  public:
-  static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
-  // Costs that are assumed if the config gives no cost of any network or link.
-  static constexpr base::Nanos believed_message_cost = std::chrono::microseconds(20);
-  static constexpr double believed_bits_per_second = 20e9;
-  static constexpr double believed_fold_bytes_per_second = 10e9;
-
   /// Returns an object that all users with equal plan, hosts and links share in this process.
   /// `measured` replaces the link properties of the plan; nullptr = use the plan.
   /// Throws: ConfigError if the measurement does not match the clusters of the hosts.
@@ -83,7 +91,11 @@ class Selector {
   /// schedule ends with these ports (collectives/cost/least_window.hpp). Caches the result.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
+  /// Returns the network by whose costs the schedules are compared. It includes assumed().
   const pricing::Network& network() const { return network_; }
+  const AssumedCosts& assumed() const { return assumed_; }
+  /// Returns the same network without the assumed costs, as the virtual clock has it.
+  const pricing::Network& links() const { return links_; }
   /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
   /// Returns a digest of the measured links; empty if the links of the plan are used. The digests
@@ -98,6 +110,8 @@ class Selector {
   const std::vector<std::uint32_t> hosts_;
   const std::vector<std::string> names_;  // names of the hosts
   const std::string belief_;
+  const pricing::Network links_;  // only the costs that the config or the measurement states
+  const AssumedCosts assumed_;
   const pricing::Network network_;
   struct SelectionCache;
   const std::unique_ptr<SelectionCache> answers_;

@@ -16,6 +16,7 @@
 #include "eventspace/group_record.hpp"
 #include "groups/host_group.hpp"
 #include "groups/network_of.hpp"
+#include "groups/prepared_call.hpp"
 #include "groups/selection.hpp"
 #include "paths/host/deployment.hpp"
 
@@ -32,25 +33,14 @@ std::vector<std::uint32_t> members_of(const paths::Plan& plan) {
   return ranks;
 }
 
-groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
-  groups::Call call;
-  call.collective = collectives::Collective::allreduce;
-  call.scalar = reduction.shape.scalar;
-  call.operation = reduction.operation->name;
-  call.values = reduction.values;
-  call.counts = {reduction.shape.count};
-  call.algorithm = by;
-  call.is_canonical = true;
-  return call;
-}
-
 /// Returns the reason why no schedule supports the operation for the plan's hosts; "" if one does.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
-  groups::SelectionKey question;
-  question.collective = call.collective;
-  question.counts = collectives::Counts::each(call.counts.front(), 1);
-  question.worst = worst_order(call);
-  question.algorithm = call.algorithm;
+  const groups::SelectionKey key =
+      groups::key_of(call,
+                     {.collective = call.collective,
+                      .topology = nullptr,
+                      .counts = collectives::Counts::each(call.counts.front(), 1)},
+                     groups::element_bytes_of(call));
   try {
     const auto hosts = groups::participants_of(plan);
     // Finding the best schedule would take long. It is enough to know that there are routes between
@@ -58,7 +48,7 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
     if (call.algorithm == "best")
       groups::network_of(plan, hosts);
     else
-      groups::Selector(plan, hosts).answer(question);
+      groups::Selector(plan, hosts).answer(key);
   } catch (const base::UsageError& error) {
     return error.mistake();
   } catch (const base::ConfigError& error) {
@@ -103,6 +93,18 @@ std::string disagreement(const paths::WrapperPlace& place, const std::string& co
 
 }  // namespace
 
+groups::Call declared_call(const paths::Reduction& reduction, const std::string& by) {
+  groups::Call call;
+  call.collective = collectives::Collective::allreduce;
+  call.scalar = reduction.shape.scalar;
+  call.operation = reduction.operation->name;
+  call.values = reduction.values;
+  call.counts = {reduction.shape.count};
+  call.algorithm = by;
+  call.is_canonical = true;
+  return call;
+}
+
 Schedule::Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
                    std::string by, paths::Reduction reduction)
     : deployment_(deployment),
@@ -117,7 +119,7 @@ void Schedule::start() {
   group_ = std::make_shared<groups::HostGroup>(deployment_,
                                                eventspace::group_of_collective(label, collective_),
                                                &members, groups::Failing::alone);
-  group_->prepare(call_of(reduction_, by_));
+  group_->prepare(declared_call(reduction_, by_));
 }
 
 paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
@@ -141,7 +143,7 @@ void Schedule::join(paths::Operation& operation) {
   }
   reduction_.normalize(operation);
   base::Buffer result(operation.payload.size());
-  groups::Call call = call_of(reduction_, by_);
+  groups::Call call = declared_call(reduction_, by_);
   call.in = operation.payload.bytes();
   call.out = result.bytes();
   const std::uint32_t me = group_->layout().first_on(group_->participant());
@@ -188,7 +190,7 @@ paths::WrapperKind schedule_kind() {
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
                           // Reported by one host only.
                           !participants.empty() && participants.front() == place.host();
-    if (const std::string why = is_asked ? why_not(place.plan(), call_of(reduction, by)) : "";
+    if (const std::string why = is_asked ? why_not(place.plan(), declared_call(reduction, by)) : "";
         !why.empty())
       reader.mistakes().add(reader.position_of("by"), why);
     return [=, wrapper = place.wrapper()](paths::Deployment& deployment) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "groups/call.hpp"
 #include "paths/joins/reduction.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
@@ -14,6 +15,10 @@ class HostGroup;
 }
 
 namespace wrappers {
+
+/// Returns the call that each host makes for a round of a declared collective. It has no memory.
+/// `by` is the name of the schedule.
+groups::Call declared_call(const paths::Reduction& reduction, const std::string& by);
 
 /// Combines the values of all hosts that have threads, one value of each host in each round. Every
 /// such host gets the same result, bit for bit. A path therefore ends on the host where it begins.

@@ -43,6 +43,17 @@ const LinkSample& LinkModel::at(base::Nanos now) const {
   return *(after - 1);
 }
 
+LinkModel LinkModel::scaled(double latency_factor, double bandwidth_factor) const {
+  LinkModel result = *this;
+  for (LinkSample& sample : result.samples_) {
+    const double nanos = static_cast<double>(sample.latency.count()) * latency_factor;
+    const auto most = static_cast<double>(base::time_max.count());
+    sample.latency = base::Nanos(static_cast<base::Nanos::rep>(std::min(nanos, most)));
+    sample.bits_per_second *= bandwidth_factor;
+  }
+  return result;
+}
+
 LinkModel::Passage LinkModel::pass(base::Nanos now, base::Nanos busy_until,
                                    std::uint64_t bytes) const {
   const base::Nanos begin = std::max(now, busy_until);

@@ -30,6 +30,9 @@ class LinkModel {
   LinkModel(std::vector<LinkSample> samples, base::Nanos period);
 
   const LinkSample& at(base::Nanos now) const;
+  /// Returns the link with all latencies and all bandwidths multiplied by these factors.
+  /// Requires: both are positive.
+  LinkModel scaled(double latency_factor, double bandwidth_factor) const;
 
   struct Passage {
     base::Nanos free_again;  ///< time from which the link can take the next message

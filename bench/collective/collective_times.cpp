@@ -33,10 +33,6 @@ namespace {
 /// members agree on the start time.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
-/// Value of pricing::Execution::under_way: a host sends each message as soon as it is ready. The
-/// number of its messages under way is unlimited.
-constexpr std::size_t all_that_is_ready = std::numeric_limits<std::size_t>::max();
-
 std::vector<collectives::Collective> read_collectives(const std::string& text) {
   std::vector<collectives::Collective> read;
   std::vector<std::string_view> known;
@@ -368,19 +364,12 @@ std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Co
                                                                  std::uint64_t bytes,
                                                                  std::uint32_t root) const {
   const auto task = collectives::make_spec(collective, network_->topology, bytes / 8, root);
-  groups::SelectionKey question;
-  question.collective = collective;
-  question.root = root;
-  question.counts = task.counts;
-  question.element_bytes = collective == collectives::Collective::barrier ? 0 : 8;
   groups::Call call;
   call.collective = collective;
   call.operation = options_.operation;
   call.scalar = base::Scalar::i64;
   call.algorithm = options_.schedule;
-  question.worst = groups::worst_order(call);
-  question.algorithm = options_.schedule;
-  return selector_->answer(question);
+  return selector_->answer(groups::key_of(call, task, 8));
 }
 
 void CollectiveTimes::find_prices(collectives::Collective collective, std::uint64_t bytes) {
@@ -433,11 +422,8 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const auto [name, words] = collectives::split_at_colon(row.algorithms.back());
   const auto& algorithm = collectives::algorithm_named(name);
   const auto parameters = algorithm.read(words);
-  const std::size_t window =
-      options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
-  row.prices.push_back(pricing::price(
-      algorithm, task, parameters, element_bytes, *network_,
-      {.window = window, .under_way = all_that_is_ready, .ports = ports_of(options_)}));
+  row.prices.push_back(pricing::price(algorithm, task, parameters, element_bytes, *network_,
+                                      {.window = options_.window, .ports = ports_of(options_)}));
 }
 
 void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {

@@ -2,6 +2,7 @@
 // collectives/cost/admission.hpp — steps that a participant has begun to handle, and which of them
 // may execute.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct Admitted {
   std::uint32_t waits = 0;    ///< number of earlier accesses to its cells for which this step waits
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
+
+/// Returns the limit of unfinished steps: the configured limit, or the larger of 256 and
+/// `participants` if the configured limit is 0. An alltoall could deadlock with a limit below the
+/// number of participants.
+inline std::size_t window_of(std::size_t configured, std::size_t participants) {
+  return configured > 0 ? configured : std::max<std::size_t>(256, participants);
+}
 
 /// Admits the steps of a participant's program, as the executor of schedules does. The executor
 /// takes up (admits) the steps in order. At most `window` admitted steps are unfinished at once. An

@@ -42,15 +42,15 @@ struct Message {
   Bytes credit_used = 0;
   bool can_be_received = false;
   bool is_granted = false;
-  bool is_prepared = false;
-  bool has_port = false;  // whether the message occupies a sending port of its source
+  bool is_prepared = false;  // whether the host has spent its time for this message
+  bool has_port = false;     // whether the message occupies a sending port of its source
   bool is_sent = false, is_received = false;
   // Times on the link: `entered` of the first byte, `left` of the last byte.
   Nanos entered = Nanos::max(), left{0};
 };
 
-/// A message that can be sent. The number of its sending step is copied here, because comparisons
-/// in the heap need it often.
+/// A message that its sending step has handed over. The number of the step is copied here, because
+/// comparisons in the heap need it often.
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
@@ -58,16 +58,21 @@ struct Ready {
   friend bool operator<(const Ready& left, const Ready& right) { return left.step > right.step; }
 };
 
+/// Messages that leave a host through the same part of the network: its outgoing side (own_side),
+/// or a link, given by its index. Their host has prepared them, and they have frames to send.
+struct Outlet {
+  std::size_t way;
+  std::vector<Ready> messages;  // a heap: oldest step first
+  bool is_busy = false;         // whether a frame occupies the part now
+};
+
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
-  // The parts of the network that frames of this host occupy now: the outgoing side of the host
-  // (own_side), or indices of links.
-  std::vector<std::size_t> busy;
+  std::vector<Outlet> outlets;
   Nanos works_until{0};
-  std::vector<Slot> free;    // steps that no longer wait for earlier steps
-  std::vector<Ready> ready;  // messages to send, as a heap: oldest step first
-  std::vector<MessageIndex> under_way;
+  std::vector<Slot> free;            // steps that no longer wait for earlier steps
+  std::vector<Ready> ready;          // messages to prepare, as a heap: oldest step first
   std::vector<MessageIndex> parked;  // messages that lack credit or a grant
   std::vector<Bytes> credit;         // remaining credit for each target
   struct Class {
@@ -88,7 +93,7 @@ struct Host {
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-// Value in Host::busy for the outgoing side of the host. All other values are indices of links.
+// Value of Outlet::way for the outgoing side of the host. All other values are indices of links.
 constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
 /// A frame that waits for a free stream of its link.
@@ -117,10 +122,10 @@ class Evaluation {
   [[noreturn]] void throw_stuck() const;
   // Sending.
   void choose(Rank me);
-  std::optional<MessageIndex> next_to_send(const Host& host) const;
-  std::size_t way_out(Rank me, Rank target) const;
+  Outlet& outlet_of(const Message& message);
+  void offer(MessageIndex index);
   void hand_over(Rank me);
-  void put_under_way(MessageIndex index);
+  void prepare(MessageIndex index);
   void park(Rank me);
   // Ports.
   bool has_receiving_ports() const { return execution_.ports.receiving > 0; }
@@ -154,7 +159,7 @@ class Evaluation {
   void free_port_at(Nanos time, const Message& message);
   void end_grant(const Message& message);
   bool may_move(const Message& message) const;
-  void send_frame(Rank me, MessageIndex index);
+  void send_frame(Rank me, Outlet& outlet);
   Bytes frame_bytes(const Message& message, std::uint32_t frame) const;
   // Events.
   void fold(Rank me, Slot slot);
@@ -176,6 +181,7 @@ class Evaluation {
   bool has_credit() const { return execution_.credit != unlimited; }
   const Network& network_;
   const Execution& execution_;
+  const std::size_t window_;
   Bytes element_bytes_;
   Nanos now_{0};
   std::vector<Host> hosts_;
@@ -202,10 +208,13 @@ class Evaluation {
 
 Evaluation::Evaluation(std::vector<collectives::Program> programs, Bytes element_bytes,
                        const Network& network, const Execution& execution)
-    : network_(network), execution_(execution), element_bytes_(element_bytes) {
+    : network_(network),
+      execution_(execution),
+      window_(window_of(execution.window, programs.size())),
+      element_bytes_(element_bytes) {
   hosts_.reserve(programs.size());
   for (Rank rank = 0; rank < programs.size(); ++rank) {
-    Host& host = hosts_.emplace_back(Admission(std::move(programs[rank]), execution.window));
+    Host& host = hosts_.emplace_back(Admission(std::move(programs[rank]), window_));
     if (has_credit()) host.credit.assign(programs.size(), execution.credit);
   }
   for (std::size_t host = 0; host < network.outgoing.size(); ++host)
@@ -245,7 +254,7 @@ void Evaluation::throw_stuck() const {
   throw std::invalid_argument(
       fmt::format("the schedule blocks forever with a window of {} steps: {} wait for messages "
                   "that never arrive",
-                  execution_.window, who));
+                  window_, who));
 }
 
 // --- steps ---
@@ -369,24 +378,26 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Removes the messages that lack a grant or credit from `under_way`. Further messages can then be
-/// under way in their place.
+/// Sets the messages aside that lack a grant or credit.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
-  std::erase_if(host.under_way, [&](MessageIndex index) {
-    Message& message = messages_[index];
-    if (message.frames_out == message.frames || may_move(message)) return false;
-    host.parked.push_back(index);
-    if (message.has_port) --ports_at(me, message).sending;
-    message.has_port = false;
-    return true;
-  });
+  for (Outlet& outlet : host.outlets) {
+    std::erase_if(outlet.messages, [&](const Ready& ready) {
+      Message& message = messages_[ready.message];
+      if (may_move(message)) return false;
+      host.parked.push_back(ready.message);
+      if (message.has_port) --ports_at(me, message).sending;
+      message.has_port = false;
+      return true;
+    });
+    std::make_heap(outlet.messages.begin(), outlet.messages.end());
+  }
 }
 
 void Evaluation::hand_over(Rank me) {
   Host& host = hosts_[me];
   std::vector<Ready> wait_for_ports;
-  while (host.under_way.size() < execution_.under_way && !host.ready.empty()) {
+  while (!host.ready.empty()) {
     const Ready first = host.ready.front();
     const Host::Class& ports = ports_at(me, messages_[first.message]);
     const bool has_port = has_free_port(ports) && has_turn(ports, first.step);
@@ -396,7 +407,7 @@ void Evaluation::hand_over(Rank me) {
     if (!has_port) {
       wait_for_ports.push_back(first);
     } else if (may_move(messages_[first.message])) {
-      put_under_way(first.message);
+      prepare(first.message);
     } else {
       host.parked.push_back(first.message);
     }
@@ -407,64 +418,70 @@ void Evaluation::hand_over(Rank me) {
   }
 }
 
-void Evaluation::put_under_way(MessageIndex index) {
+/// Spends the host's time for a message, once for each message. Then the message can be sent.
+void Evaluation::prepare(MessageIndex index) {
   Message& message = messages_[index];
-  Host& host = hosts_[message.source];
-  host.under_way.push_back(index);
   take_port(message);
-  if (message.is_prepared) return;
-  if (network_.message_cost == Nanos(0)) {
-    message.is_prepared = true;
-    return;
-  }
+  if (message.is_prepared || network_.message_cost == Nanos(0)) return offer(index);
+  Host& host = hosts_[message.source];
   host.works_until = std::max(host.works_until, now_) + network_.message_cost;
   push({host.works_until, Kind::prepared, message.source, index, 0, message.step});
 }
 
+void Evaluation::offer(MessageIndex index) {
+  Message& message = messages_[index];
+  message.is_prepared = true;
+  std::vector<Ready>& messages = outlet_of(message).messages;
+  messages.push_back({message.step, index});
+  std::push_heap(messages.begin(), messages.end());
+}
+
+/// Sends a frame through each free outlet that has one. The oldest step goes first.
 void Evaluation::choose(Rank me) {
   Host& host = hosts_[me];
   if (has_credit()) park(me);
   if (!execution_.ports.is_half_duplex) hand_over(me);
-  while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
-}
-
-/// Returns the oldest message under way whose next frame can leave the host now. The frame needs
-/// the free outgoing side of the host. If the host is an exit and the message goes to another
-/// cluster, the frame needs the free link instead.
-std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
-  std::optional<MessageIndex> oldest;
-  for (const MessageIndex index : host.under_way) {
-    const Message& message = messages_[index];
-    if (!message.is_prepared || message.frames_out == message.frames) continue;
-    if (oldest && message.step > messages_[*oldest].step) continue;
-    const std::size_t way = way_out(message.source, message.target);
-    if (std::find(host.busy.begin(), host.busy.end(), way) == host.busy.end()) oldest = index;
+  while (true) {
+    Outlet* oldest = nullptr;
+    for (Outlet& outlet : host.outlets)
+      if (!outlet.is_busy && !outlet.messages.empty() &&
+          (oldest == nullptr || oldest->messages.front() < outlet.messages.front()))
+        oldest = &outlet;
+    if (oldest == nullptr) return;
+    send_frame(me, *oldest);
   }
-  return oldest;
 }
 
-/// Returns where a message leaves the host: own_side, or the index of a link. A message from an
-/// exit to another cluster enters the link at once. Any other message passes the outgoing side of
-/// the host first.
-std::size_t Evaluation::way_out(Rank me, Rank target) const {
-  if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
-    return own_side;
-  return network_.link_index(me, target);
+/// Returns where a message leaves its host. A message from an exit to another cluster enters the
+/// link at once. Any other message passes the outgoing side of the host first.
+Outlet& Evaluation::outlet_of(const Message& message) {
+  std::vector<Outlet>& outlets = hosts_[message.source].outlets;
+  const bool enters_link = !network_.exits.empty() && network_.is_exit(message.source) &&
+                           network_.crosses(message.source, message.target);
+  const std::size_t way =
+      enters_link ? network_.link_index(message.source, message.target) : own_side;
+  const auto found = std::find_if(outlets.begin(), outlets.end(),
+                                  [&](const Outlet& outlet) { return outlet.way == way; });
+  return found != outlets.end() ? *found : outlets.emplace_back(Outlet{.way = way, .messages = {}});
 }
 
 Bytes Evaluation::frame_bytes(const Message& message, std::uint32_t frame) const {
   return std::min(network_.frame, message.bytes - frame * network_.frame);
 }
 
-void Evaluation::send_frame(Rank me, MessageIndex index) {
-  Host& host = hosts_[me];
+/// Sends a frame of the oldest message that leaves through the outlet.
+void Evaluation::send_frame(Rank me, Outlet& outlet) {
+  const MessageIndex index = outlet.messages.front().message;
   Message& message = messages_[index];
   const std::uint32_t frame = message.frames_out++;
   const Bytes bytes = frame_bytes(message, frame);
   const bool pays = has_credit() && !has_receiving_ports() && !message.is_granted;
-  if (pays) host.credit[message.target] -= bytes + frame_overhead;
-  const std::size_t way = way_out(me, message.target);
-  host.busy.push_back(way);
+  if (pays) hosts_[me].credit[message.target] -= bytes + frame_overhead;
+  outlet.is_busy = true;
+  if (message.frames_out == message.frames) {
+    std::pop_heap(outlet.messages.begin(), outlet.messages.end());
+    outlet.messages.pop_back();
+  }
   Event head{.time = now_,
              .kind = Kind::at_link,
              .source = me,
@@ -473,7 +490,7 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
              .step = message.step,
              .bytes = pays ? bytes + frame_overhead : 0};
   Nanos free_again;
-  if (way == own_side) {
+  if (outlet.way == own_side) {
     const auto passage = sides_[me].outgoing.carry(now_, Nanos(0), bytes);
     free_again = passage.free_again;
     head.time = passage.head;
@@ -516,9 +533,8 @@ void Evaluation::grant_in_order(Rank me) {
 bool Evaluation::can_start_half_duplex(const Message& message) const {
   const Host::Class& source = ports_at(message.source, message);
   const Host::Class& target = ports_at(message.target, message);
-  return may_move(message) && hosts_[message.source].under_way.size() < execution_.under_way &&
-         has_free_port(source) && has_free_port(target) && has_turn(source, message.step) &&
-         has_turn(target, receiving_step(message));
+  return may_move(message) && has_free_port(source) && has_free_port(target) &&
+         has_turn(source, message.step) && has_turn(target, receiving_step(message));
 }
 
 /// Starts each message for which both hosts have a free port, until there is no such message.
@@ -537,7 +553,7 @@ void Evaluation::start_half_duplex() {
     Host& source = hosts_[messages_[first].source];
     std::erase_if(source.ready, [&](const Ready& ready) { return ready.message == first; });
     std::make_heap(source.ready.begin(), source.ready.end());
-    put_under_way(first);
+    prepare(first);
     touch(messages_[first].source);
   }
 }
@@ -575,7 +591,7 @@ void Evaluation::free_port_at(Nanos time, const Message& message) {
 
 void Evaluation::happen(const Event& event) {
   switch (event.kind) {
-    case Kind::prepared: messages_[event.item].is_prepared = true; return touch(event.source);
+    case Kind::prepared: return offer(event.item), touch(event.source);
     case Kind::frame_out: return end_frame(event);
     case Kind::arrived: return arrive(event);
     case Kind::taken: {
@@ -617,12 +633,10 @@ void Evaluation::unpark(Host& host) {
 }
 
 void Evaluation::end_frame(const Event& event) {
-  Host& host = hosts_[event.source];
   touch(event.source);
   Message& message = messages_[event.item];
-  std::erase(host.busy, way_out(event.source, message.target));
+  outlet_of(message).is_busy = false;
   if (event.frame + 1 < message.frames) return;
-  std::erase(host.under_way, event.item);
   const bool crosses = network_.crosses(message.source, message.target);
   if (message.has_port && !(execution_.ports.blocks && crosses)) free_port_at(now_, message);
   const Flow flow{1, message.bytes};

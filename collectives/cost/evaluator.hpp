@@ -12,8 +12,8 @@ namespace pricing {
 
 /// Parameters of the executor: the part of a host that runs the steps of a schedule.
 struct Execution {
-  std::size_t window = 256;   ///< maximum number of unfinished steps; steps begin in order
-  std::size_t under_way = 4;  ///< maximum messages that a host hands to the transport at once
+  /// Maximum number of unfinished steps, which begin in order. 0 = window_of() chooses.
+  std::size_t window = 0;
   /// Bytes that a host may send to another one before the other one's receiving step can take them.
   Bytes credit = unlimited;
   /// Limits on the number of simultaneous messages. If receiving ports are limited, credit has no
@@ -49,19 +49,17 @@ struct Price {
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
 /// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
-/// Sending: A host hands at most `under_way` messages to its outgoing side at a time; those of the
-///          oldest steps come first. The outgoing side sends their frames one by one, oldest
-///          message first. Links, exits and receiving sides serve frames in the order in which the
-///          first bytes (heads) of the frames arrive. A message counts as sent when its last byte
-///          has left the host.
+/// Sending: A host hands each message to its outgoing side as soon as the message is ready. The
+///          outgoing side sends the frames one by one, those of the oldest step first. Links, exits
+///          and receiving sides serve frames in the order in which the first bytes (heads) of the
+///          frames arrive. A message counts as sent when its last byte has left the host.
 /// Order: Events at the same instant are handled in a fixed order. First come ends of transfers and
 ///        arrivals of last bytes (tails). Then come arrivals of heads, sorted by source, step and
 ///        frame. Then the steps that can execute do so. Last, each side chooses its next frame.
 /// Credit: A frame can be sent only if the receiver has granted its message, or if there is credit
 ///         for the bytes of the frame plus 128. A receiving step grants its message as soon as it
 ///         waits for no earlier step. Grants and returned credit arrive after the latency from the
-///         receiver to the sender. A message that has neither a grant nor credit does not count
-///         towards `under_way`.
+///         receiver to the sender.
 /// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's

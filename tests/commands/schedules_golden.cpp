@@ -21,17 +21,22 @@ const std::string config = "configs/two-clusters.yaml";
 
 }  // namespace
 
-TEST_CASE("explain: candidates with time and ratio and reason match the golden files") {
+TEST_CASE("explain: schedules with time and reason and what would change them match the files") {
   check_golden_line("explain_allreduce",
-                    "explain " + config + " --collective allreduce --size 4KiB", 0);
-  check_golden_line("explain_allreduce_any",
-                    "explain " + config + " --collective allreduce --size 4KiB --grouping any", 0);
+                    "explain " + config + " --collective allreduce --size 4KiB --all", 0);
+  check_golden_line(
+      "explain_allreduce_any",
+      "explain " + config + " --collective allreduce --size 4KiB --grouping any --all", 0);
+  check_golden_line("explain_declared", "explain configs/multicluster.yaml --collective sum", 0);
+  check_golden_line("explain_declared_size",
+                    "explain " + config + " --collective sum --size 8B --root b1", 2);
   check_golden_line("explain_broadcast",
-                    "explain " + config + " --collective broadcast --size 8B --root beta/b2", 0);
-  check_golden_line("explain_barrier", "explain " + config + " --collective barrier", 0);
+                    "explain " + config + " --collective broadcast --size 8B --root beta/b2 --all",
+                    0);
+  check_golden_line("explain_barrier", "explain " + config + " --collective barrier --all", 0);
   check_golden_line(
       "explain_unequal",
-      "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B", 0);
+      "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B --all", 0);
 }
 
 TEST_CASE("explain: it says where processes of one machine use shared memory") {

@@ -64,15 +64,13 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
 
 TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
   // At 200 ns host 0 has received 100 bytes of host 1. It must forward them to host 2, which
-  // forwards them to host 1. At that time, host 0 is already sending 1000 bytes to host 3. If a
-  // host may have only one message under way, the forwarded bytes wait for the 1000 bytes.
+  // forwards them to host 1. At that time, host 0 is already sending 1000 bytes to host 3.
   const std::vector<Part> parts{
       in_turn({receives(1, cells(0, 100)), sends(2, cells(0, 100)), sends(3, cells(1000, 1000))}),
       in_turn({sends(0, cells(0, 100)), receives(2, cells(500, 100))}),
       in_turn({receives(0, cells(0, 100)), sends(1, cells(0, 100))}),
       receives(0, cells(1000, 1000))};
-  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 2}) == 1200);
-  CHECK(time_of(parts, nanoseconds({4}), {.under_way = 1}) == 1400);
+  CHECK(time_of(parts, nanoseconds({4})) == 1200);
 }
 
 TEST_CASE("evaluator: a step waits for room in the window and for the cells of earlier steps") {
@@ -119,7 +117,7 @@ TEST_CASE("evaluator: a message without credit yields to one that has a grant") 
                                 in_turn({receives(0, cells(0, 100)), sends(1, cells(0, 100))})};
   // B takes 300 ns with its grant. C takes 200 ns, because its grant arrived earlier. A takes 300
   // ns with its grant.
-  CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
+  CHECK(time_of(parts, nanoseconds({3}), {.credit = 0}) == 800);
 }
 
 TEST_CASE(
@@ -133,7 +131,7 @@ TEST_CASE(
     const std::size_t least = verify(algorithm, task, parameters).least_window;
     INFO(name << ", least window " << least);
     REQUIRE(least > 1);
-    Execution execution{.window = least, .under_way = 1, .credit = 0};
+    Execution execution{.window = least, .credit = 0};
     CHECK(price(algorithm, task, parameters, 1, network, execution).all.messages > 0);
     execution.window = least - 1;
     CHECK_THROWS_AS(price(algorithm, task, parameters, 1, network, execution),

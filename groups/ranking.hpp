@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/ranking.hpp — all schedules for an operation of a group, with predicted times.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "collectives/cost/best.hpp"
+#include "groups/selection.hpp"
+
+namespace groups {
+
+/// The fastest schedule of one algorithm and one order of summation.
+struct RankedSchedule {
+  pricing::Candidate candidate;
+  /// Predicted time, with the costs that the selection assumes.
+  base::Nanos time{0};
+  /// Predicted time without these costs. An operation takes this time on the virtual clock.
+  base::Nanos time_on_links{0};
+  std::optional<collectives::Order> order;  ///< only for reductions that have operands
+  bool is_allowed = true;                   ///< whether the operation may be summed in this order
+  bool is_taken = false;                    ///< whether it is the schedule that a group takes
+};
+
+/// Returns the schedules for an operation, fastest first. Exactly one is taken: the one that
+/// Selector::answer() returns for the same key. It comes before others that are as fast.
+/// Requires: `key.algorithm` is "best".
+/// Throws:   UsageError if no algorithm supports the operation.
+std::vector<RankedSchedule> rank_schedules(Selector& selector, const SelectionKey& key);
+
+}  // namespace groups

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/explanation_test.cpp — rankings and explanations of schedules, compared with the
+// schedules that groups take.
+#include "groups/explanation.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "groups/network_of.hpp"
+#include "tests/groups/members.hpp"
+#include "tests/support/environment.hpp"
+
+namespace {
+
+using collectives::Collective;
+using test_support::Sim;
+
+std::string random_config(std::mt19937_64& random) {
+  const std::size_t clusters = 1 + random() % 3;
+  const bool has_network = random() % 5 > 0;
+  std::string config = "clusters:\n";
+  for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
+    const std::string uplinks[] = {"uplink: switch, ", "",
+                                   fmt::format("gateway: {{host: g{}, rate: 300Mbit}}, ", cluster)};
+    config += fmt::format("  c{}: {{hosts: {}, {}{}}}\n", cluster, 1 + random() % 5,
+                          uplinks[random() % 3],
+                          has_network ? "network: {latency: 50us, bandwidth: 100Mbit}" : "");
+  }
+  if (clusters > 1)
+    config += has_network ? "links: {all: {latency: 10ms, bandwidth: 1Gbit}}\n"
+                          : "links: {all: {latency: 0ms}}\n";
+  return config + "lanes: {inbox: 4GiB}\n";
+}
+
+/// Returns a call of a group with one member on each host. The calls of a reduction differ in the
+/// orders of summation that they allow.
+groups::Call call_of(Collective collective, std::uint64_t variant) {
+  groups::Call call;
+  call.collective = collective;
+  call.scalar = variant == 0 ? base::Scalar::i64 : base::Scalar::f64;
+  if (is_reduction(collective)) call.operation = variant == 0 ? "max" : "sum";
+  call.is_canonical = variant == 2;
+  return call;
+}
+
+/// Runs the call on all hosts. Returns the schedule that the group took, and the time.
+std::pair<std::string, base::Nanos> run(const Sim& sim, const groups::Call& asked,
+                                        const collectives::CollectiveSpec& task) {
+  std::string taken;
+  base::Nanos end{0};
+  const base::Nanos begin = std::chrono::milliseconds(100);
+  sim.run_well([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    groups::Call call = asked;
+    call.counts = {task.counts.largest()};
+    call.root = task.root;
+    const bool has_in = call.collective != Collective::broadcast;
+    std::vector<double> in(has_in ? in_range(task, world.rank()).count : 0);
+    const bool is_exscan = call.collective == Collective::exscan;
+    std::vector<double> out(is_exscan ? task.counts.total() : out_range(task, world.rank()).count);
+    if (call.collective != Collective::barrier) {
+      call.in = std::as_bytes(std::span(in));
+      call.out = std::as_writable_bytes(std::span(out));
+    }
+    thread.sleep_for(begin - thread.now());
+    world.run(call);
+    end = std::max(end, thread.now());
+    if (world.rank() == 0) taken = world.last_algorithm();
+  });
+  return {taken, end - begin};
+}
+
+struct Operations {
+  int all = 0, other_times = 0;
+};
+
+void check_ranking(const Sim& sim, groups::Selector& selector, const groups::Call& call,
+                   const collectives::CollectiveSpec& task, Operations& counts) {
+  INFO(name_of(call.collective) << " of " << task.counts.largest() << " from " << task.root
+                                << " by " << call.operation
+                                << (call.is_canonical ? ", canonical" : ""));
+  const auto ranking = groups::rank_schedules(selector, groups::key_of(call, task, 8));
+  const auto taken = std::find_if(ranking.begin(), ranking.end(),
+                                  [](const groups::RankedSchedule& one) { return one.is_taken; });
+  REQUIRE(taken != ranking.end());
+  CHECK(std::count_if(ranking.begin(), ranking.end(),
+                      [](const groups::RankedSchedule& one) { return one.is_taken; }) == 1);
+  CHECK(taken->is_allowed);
+  const auto fastest =
+      std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.is_allowed; });
+  CHECK(static_cast<double>(taken->time.count()) <=
+        1.01 * static_cast<double>(fastest->time.count()));
+  const auto [name, time] = run(sim, call, task);
+  const std::string words = taken->candidate.parameters.text();
+  CHECK(name == taken->candidate.algorithm->name + (words.empty() ? "" : ":" + words));
+  ++counts.all;
+  if (time != taken->time_on_links) ++counts.other_times;
+}
+
+}  // namespace
+
+TEST_CASE("explanation: the schedule that is marked as taken is the one that a group takes",
+          "[without_asan][without_tsan]") {
+  Operations counts;
+  const std::uint64_t shapes = test_support::from_environment("PATHS_SEEDS", 12);
+  for (std::uint64_t seed = 1; seed <= shapes; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::string config = random_config(random);
+    INFO(config);
+    const Sim sim(config);
+    if (sim.plan().thread_count() < 2) continue;
+    groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+    for (const Collective collective : collectives::all_collectives)
+      for (std::uint64_t variant = 0; variant < (is_reduction(collective) ? 3 : 1); ++variant) {
+        const groups::Call call = call_of(collective, variant);
+        const auto& topology = selector.network().topology;
+        const std::uint64_t count =
+            collective == Collective::barrier ? 1 : std::uint64_t{1} << random() % 15;
+        const auto root =
+            has_root(collective) ? static_cast<std::uint32_t>(random() % topology->size()) : 0;
+        check_ranking(sim, selector, call, make_spec(collective, topology, count, root), counts);
+      }
+  }
+  // Messages that reach an exit at the same time may pass it in either order.
+  INFO(counts.all << " operations, " << counts.other_times << " with other times than predicted");
+  CHECK(counts.all > static_cast<int>(shapes) * 15);
+  CHECK(counts.other_times <= counts.all / 50);
+}
+
+TEST_CASE("explanation: on the other side of a size or cost the named schedule is taken") {
+  const std::string config =
+      "clusters:\n"
+      "  a: {hosts: 4, uplink: switch, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "  b: {hosts: 4, uplink: switch, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+      "links: {all: {latency: 10ms, bandwidth: 100Mbit}}\nlanes:\n";
+  const Sim sim(config);
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  std::size_t sizes = 0, costs = 0;
+  for (const Collective collective :
+       {Collective::reduce, Collective::allreduce, Collective::broadcast, Collective::allgather}) {
+    const groups::Call call = call_of(collective, 1);
+    const auto spec_of = [&](std::uint64_t count) {
+      return make_spec(collective, selector.network().topology, count);
+    };
+    const auto taken_for = [&](std::uint64_t count) {
+      const auto choice = selector.answer(groups::key_of(call, spec_of(count), 8));
+      return groups::text_without_length({choice->algorithm, choice->parameters}, collective);
+    };
+    constexpr std::uint64_t count = 32 * 1024;
+    const groups::Explanation explanation =
+        groups::explain(selector, groups::key_of(call, spec_of(count), 8));
+    for (const groups::Crossover& size : explanation.sizes) {
+      ++sizes;
+      CHECK(taken_for(std::llround(size.factor * count)) == size.schedule);
+      const double before = size.is_more ? size.factor / 1.02 : size.factor * 1.02;
+      CHECK(taken_for(std::llround(before * count)) == taken_for(count));
+    }
+    for (const auto& [cost, crossover] : explanation.costs) {
+      ++costs;
+      CHECK((crossover.factor > 1) == crossover.is_more);
+      CHECK(crossover.schedule != taken_for(count));
+    }
+    const groups::CostCrossover* latency = nullptr;
+    for (const auto& one : explanation.costs)
+      if (one.cost == groups::NetworkCost::latency_between) latency = &one;
+    if (latency == nullptr) continue;
+    const auto micros = std::llround(latency->crossover.factor * 10'000);
+    std::string other = config;
+    other.replace(other.find("10ms"), 4, fmt::format("{}us", micros));
+    const Sim slower(other);
+    groups::Selector with_other(slower.plan(), groups::participants_of(slower.plan()));
+    const auto choice = with_other.answer(groups::key_of(call, spec_of(count), 8));
+    CHECK(groups::text_without_length({choice->algorithm, choice->parameters}, collective) ==
+          latency->crossover.schedule);
+  }
+  CHECK(sizes >= 2);
+  CHECK(costs >= 5);
+}
+
+TEST_CASE("explanation: the fastest schedule that the order of sums forbids is named") {
+  const Sim sim(
+      "clusters: {a: {hosts: 8, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  const auto spec = make_spec(Collective::allreduce, selector.network().topology, 1024);
+  const auto exact =
+      groups::explain(selector, groups::key_of(call_of(spec.collective, 0), spec, 4));
+  CHECK(exact.faster() == nullptr);
+  const auto canonical =
+      groups::explain(selector, groups::key_of(call_of(spec.collective, 2), spec, 4));
+  REQUIRE(canonical.faster() != nullptr);
+  CHECK(canonical.faster()->order > collectives::Order::canonical);
+  CHECK(canonical.faster()->time < canonical.taken().time);
+  CHECK(canonical.next()->time >= canonical.taken().time);
+}
