@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/explain.cpp — `paths explain`: the selected schedule of a collective, and why.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -26,7 +27,8 @@ using groups::RankedSchedule;
 
 struct ExplainOptions {
   ScheduleOptions schedule;
-  std::string grouping;  ///< "" = that of the caller
+  std::string grouping;   ///< "" = that of the caller
+  std::string decisions;  ///< file of a table; "" = that of the config
   bool lists_all = false;
 };
 
@@ -43,9 +45,11 @@ groups::Call call_with(collectives::Collective collective, const std::string& gr
 /// Returns the key by which the caller asks for its schedule: a declared collective, or a group.
 groups::SelectionKey key_of(const ScheduleRequest& request, const std::string& grouping) {
   const bool is_declared = request.declared && grouping.empty();
-  const groups::Call call = is_declared
-                                ? wrappers::declared_call(request.declared->reduction, "best")
-                                : call_with(request.task.collective, grouping);
+  const groups::Call call =
+      is_declared ? wrappers::declared_call(
+                        request.declared->reduction,
+                        request.declared->has_schedule ? request.declared->algorithm : "best")
+                  : call_with(request.task.collective, grouping);
   return groups::key_of(call, request.task, request.element_bytes);
 }
 
@@ -72,10 +76,11 @@ std::string reason_for(const RankedSchedule& row) {
 std::string title_of(const ScheduleRequest& request) {
   if (!request.declared) return "Schedule";
   const DeclaredCollective& declared = *request.declared;
-  if (declared.has_schedule && declared.algorithm == "best") return "Schedule of " + declared.name;
-  return fmt::format("{} is carried out by `algorithm: {}`{}.\nWith `algorithm: best` it would be",
-                     declared.name, declared.algorithm,
-                     declared.has_schedule ? "" : ", a tree of wrappers without a schedule");
+  if (declared.has_schedule) return "Schedule of " + declared.name;
+  return fmt::format(
+      "{} is carried out by `algorithm: {}`, a tree of wrappers without a schedule.\n"
+      "With `algorithm: best` it would be",
+      declared.name, declared.algorithm);
 }
 
 std::string assumptions_text(const groups::AssumedCosts& assumed) {
@@ -158,6 +163,34 @@ void print_changes(const ScheduleRequest& request, const groups::Explanation& ex
                "blocks");
 }
 
+/// Returns the place and the figures of a row of a table.
+std::string row_text(const tuner::Decision& row, groups::Reason reason) {
+  std::string text = fmt::format(
+      "{}, a row up to {}", row.position.text(),
+      row.up_to == tuner::Decision::no_limit ? "any size" : base::format_bytes(row.up_to));
+  if (reason == groups::Reason::borrowed) text += ", for another number of hosts";
+  if (row.is_pinned) text += ", pinned";
+  if (!row.note.empty()) text += fmt::format(": \"{}\"", row.note);
+  std::vector<std::string> figures;
+  if (row.why.time.count() > 0) figures.push_back("measured " + rounded_time(row.why.time, 1));
+  if (row.why.runs > 0) figures.push_back(fmt::format("{} runs", row.why.runs));
+  if (row.why.spread > 0) figures.push_back(fmt::format("spread {:.1f}%", row.why.spread));
+  if (!row.why.next.empty())
+    figures.push_back(
+        fmt::format("next best {} {}", row.why.next, rounded_time(row.why.next_time, 1)));
+  return figures.empty() ? text : fmt::format("{} ({})", text, fmt::join(figures, ", "));
+}
+
+std::string reason_text(const groups::Selection& selection, const RankedSchedule& taken,
+                        Order worst) {
+  if (selection.decision != nullptr) return row_text(*selection.decision, selection.reason);
+  if (selection.reason == groups::Reason::named) return "the config names it";
+  return fmt::format(
+      "least predicted time{}",
+      taken.order ? fmt::format(" of all orders of sums allowed here: {}", allowed_text(worst))
+                  : "");
+}
+
 void print_answer(const ScheduleRequest& request, const groups::Explanation& explanation,
                   const groups::Selector& selector, Order worst) {
   const RankedSchedule& taken = explanation.taken();
@@ -166,13 +199,9 @@ void print_answer(const ScheduleRequest& request, const groups::Explanation& exp
                                       assumptions_text(selector.assumed())));
   print_line("links", fmt::format("{} without assumed costs, as on the virtual clock",
                                   milliseconds(taken.time_on_links)));
-  print_line("reason",
-             fmt::format("least predicted time{}",
-                         taken.order ? fmt::format(" of all orders of sums allowed here: {}",
-                                                   allowed_text(worst))
-                                     : ""));
+  print_line("reason", reason_text(*explanation.selection, taken, worst));
   if (const RankedSchedule* const next = explanation.next())
-    print_line("next best",
+    print_line(next->time < taken.time ? "faster" : "next best",
                fmt::format("{} ({}): {}", milliseconds(next->time),
                            percent_text(next->time, taken.time), text_of(request, *next)));
   if (const RankedSchedule* const faster = explanation.faster())
@@ -223,11 +252,18 @@ void print_refused(const ScheduleRequest& request, const std::vector<RankedSched
   }
 }
 
+/// Returns the plan with the table of a file, if a file is given.
+paths::Plan with_decisions(paths::Plan plan, const std::string& file) {
+  if (!file.empty()) plan.decisions = tuner::load_decision_table(file);
+  return plan;
+}
+
 int explain(const ExplainOptions& options) {
   const ScheduleRequest request =
       read_request(options.schedule, {.size = true, .may_be_declared = true});
   const auto& plan = request.participants.plan;
-  groups::Selector selector(*plan, groups::participants_of(*plan));
+  groups::Selector selector(with_decisions(*plan, options.decisions),
+                            groups::participants_of(*plan));
   const groups::SelectionKey key = key_of(request, options.grouping);
   const groups::Explanation explanation = groups::explain(selector, key);
   print_task(request);
@@ -255,6 +291,10 @@ void add_explain_command(CLI::App& app, int& exit_code) {
                    "adding thread by\nthread. in_order: one grouping. any: any order")
       ->type_name("NAME")
       ->check(CLI::IsMember({"canonical", "in_order", "any"}));
+  command
+      ->add_option("--decisions", options->decisions,
+                   "table of decisions, instead of that of the config")
+      ->type_name("FILE");
   command->add_flag("--all", options->lists_all,
                     "list the fastest schedule of each algorithm, too");
   set_examples(*command,

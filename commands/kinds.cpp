@@ -119,7 +119,8 @@ Json described_json(const Word& word) {
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())
-    if (word.is_schedule && one.does(collectives::Collective::allreduce)) names.push_back(one.name);
+    if (&word == paths::schedule_word() && one.does(collectives::Collective::allreduce))
+      names.push_back(one.name);
   return names;
 }
 

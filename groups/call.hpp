@@ -42,9 +42,11 @@ struct Call {
   /// each pair of members, ordered by source, then by target. If there is only one count, it
   /// applies to all blocks.
   std::vector<std::uint64_t> counts = {};
-  std::string algorithm = "best";
-  /// If true, the algorithm "best" considers only schedules whose sums equal those of one tree bit
-  /// for bit. That tree combines the hosts of each cluster first, then the clusters.
+  /// Name of the schedule. "best": the one with the least predicted time. "tuned": that of the
+  /// config's table of decisions; "best" if the table has none for this operation.
+  std::string algorithm = "tuned";
+  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums equal those of
+  /// one tree bit for bit. That tree combines the hosts of each cluster first, then the clusters.
   bool is_canonical = false;
   /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
   /// number of hosts if that is larger. Members may have different limits.

@@ -186,12 +186,38 @@ const RankedSchedule* Explanation::faster() const {
   return first.is_allowed || first.time >= taken().time ? nullptr : &first;
 }
 
+namespace {
+
+/// Returns the limits of a table's row, as factors of the size of the operation.
+std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
+  std::vector<Crossover> limits;
+  for (const tuner::DecisionSection& section : selection.table->sections()) {
+    const tuner::Decision* const first = section.rows.data();
+    const tuner::Decision* const last = first + section.rows.size();
+    const std::less<const tuner::Decision*> before;
+    if (before(selection.decision, first) || !before(selection.decision, last)) continue;
+    const auto factor = [&](tuner::Bytes limit) {
+      return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
+    };
+    const tuner::Decision* const row = selection.decision;
+    if (row != first) limits.push_back({factor((row - 1)->up_to + 1), false, (row - 1)->use()});
+    if (row + 1 != last) limits.push_back({factor(row->up_to), true, (row + 1)->use()});
+  }
+  return limits;
+}
+
+}  // namespace
+
 Explanation explain(Selector& selector, const SelectionKey& key) {
   Explanation explanation;
   explanation.ranking = rank_schedules(selector, key);
-  const auto selection = selector.answer(key);
-  const CollectiveSpec& task = selection->task;
+  explanation.selection = selector.answer(key);
+  const Selection& selection = *explanation.selection;
+  const CollectiveSpec& task = selection.task;
   explanation.bound = pricing::bound_of(task, key.element_bytes, selector.links());
+  if (selection.decision != nullptr)
+    explanation.sizes = limits_of(selection, tuner::size_of(task, key.element_bytes));
+  if (selection.reason != Reason::priced && selection.reason != Reason::assumed) return explanation;
   const bool is_even = key.counts.total() == key.counts.largest() * key.counts.blocks();
   explanation.examines_changes = task.size() <= hosts_max && is_even;
   if (!explanation.examines_changes) return explanation;

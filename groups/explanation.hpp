@@ -35,6 +35,7 @@ struct CostCrossover {
 };
 
 struct Explanation {
+  std::shared_ptr<const Selection> selection;  ///< what the group takes, and why
   pricing::Bound bound;                 ///< a time that no schedule can beat
   std::vector<RankedSchedule> ranking;  ///< fastest first
   std::vector<Crossover> sizes;         ///< at most one smaller and one larger size
@@ -48,10 +49,11 @@ struct Explanation {
   const RankedSchedule* faster() const;
 };
 
-/// Explains the schedule of an operation. Sizes and costs from 1/16 to 16 times those of the
-/// operation are examined, to about 2%. That is only done for at most 32 hosts and equal blocks,
-/// because it takes about a hundred selections.
-/// Requires: `key.algorithm` is "best".
+/// Explains the schedule of an operation. If it has the least predicted time, sizes and costs from
+/// 1/16 to 16 times those of the operation are examined, to about 2%. That is only done for at most
+/// 32 hosts and equal blocks, because it takes about a hundred selections. If a table of decisions
+/// names the schedule, the sizes are the limits of its row.
+/// Requires: `key.algorithm` names no plan (is_planned()).
 /// Throws:   UsageError if no algorithm supports the operation.
 Explanation explain(Selector& selector, const SelectionKey& key);
 

@@ -152,6 +152,7 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
                        call.in.size(), call.out.size()));
   if (call.counts.empty()) call.counts = {count_of(call, element, size())};
   call.selector = selector_;
+  if (call.algorithm == "tuned" && !group_->selector().has_decisions()) call.algorithm = "best";
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
   for (const auto& [what, is_used, expected, found] :

@@ -317,7 +317,7 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   } else {
     prepared = std::make_shared<const PreparedCall>(call, layout_, machines);
   }
-  if (call.algorithm != "best") check_algorithm(*prepared);
+  if (!is_selected(call.algorithm) || deployment_.plan().decisions) check_algorithm(*prepared);
   if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);
   return prepared;
 }

@@ -37,7 +37,7 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
 /// chunks with a piece of every block would be almost empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question,
                            const Machines& machines) {
-  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
+  if (!call.has_values || !is_selected(call.algorithm) || call.selector != nullptr) return false;
   constexpr std::uint64_t even_ratio_max = 8, large_bytes = std::uint64_t{1} << 20;
   const std::uint64_t largest = question.counts.largest();
   if (!machines.is_one())

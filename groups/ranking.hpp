@@ -22,8 +22,9 @@ struct RankedSchedule {
 };
 
 /// Returns the schedules for an operation, fastest first. Exactly one is taken: the one that
-/// Selector::answer() returns for the same key. It comes before others that are as fast.
-/// Requires: `key.algorithm` is "best".
+/// Selector::answer() returns for the same key, also if the key or a table names it. It comes
+/// before others that are as fast.
+/// Requires: `key.algorithm` names no plan (is_planned()).
 /// Throws:   UsageError if no algorithm supports the operation.
 std::vector<RankedSchedule> rank_schedules(Selector& selector, const SelectionKey& key);
 

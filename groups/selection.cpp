@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -82,10 +83,10 @@ bool is_exact(const Call& call) {
          operation.starts_with("logical_") || operation.starts_with("bitwise_");
 }
 
-constexpr std::string_view best_word = "best", file_word = "file";
+constexpr std::string_view best_word = "best", tuned_word = "tuned", file_word = "file";
 
 [[noreturn]] void throw_unknown(const std::string& name) {
-  std::vector<std::string_view> names{best_word, file_word};
+  std::vector<std::string_view> names{best_word, tuned_word, file_word};
   for (const auto& algorithm : collectives::all_algorithms()) names.emplace_back(algorithm.name);
   for (const auto& planner : planning::all_planners()) names.emplace_back(planner.name);
   throw std::invalid_argument(fmt::format(
@@ -101,6 +102,30 @@ std::vector<std::string> names_of(const paths::Plan& plan,
   return names;
 }
 
+/// Returns the group as tables of decisions describe it. Hosts with addresses that differ in the
+/// port only are on one machine.
+tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                      const collectives::Topology& topology) {
+  std::set<std::string> machines;
+  for (const std::uint32_t host : hosts) {
+    const std::string& address = plan.hosts[host].address;
+    const bool has_port = plan.transport == paths::Plan::Transport::tcp;
+    machines.insert(has_port ? address.substr(0, address.rfind(':')) : "");
+  }
+  return {.clusters = static_cast<std::uint32_t>(topology.clusters()),
+          .hosts = static_cast<std::uint32_t>(hosts.size()),
+          .machines = static_cast<std::uint32_t>(machines.size()),
+          .transport = plan.transport_word()};
+}
+
+/// Sets the digest that must be equal on all hosts.
+void sign(const SelectionKey& key, Selection& choice) {
+  choice.signature_digest =
+      base::digest_of(fmt::format("{}\n{}\n{}", text_of(key), choice.text(),
+                                  choice.planned ? choice.planned->digest().text() : ""))
+          .low;
+}
+
 std::string belief_in(const tuning::MeasuredNetwork* measured) {
   return measured == nullptr ? "" : base::digest_of(print(*measured, "")).text();
 }
@@ -109,7 +134,7 @@ std::string belief_in(const tuning::MeasuredNetwork* measured) {
 
 bool does(const std::string& asked, collectives::Collective collective) {
   const auto [name, words] = collectives::split_at_colon(asked);
-  if (name == best_word) return true;
+  if (is_selected(asked)) return true;
   if (name == file_word) return collective == collectives::Collective::allgather;
   if (const planning::Planner* const planner = planning::planner_named(name)) {
     planner->read(words);
@@ -126,15 +151,29 @@ bool is_planned(const std::string& asked) {
   return name == file_word || planning::plans(name);
 }
 
+bool is_selected(const std::string& asked) { return asked == best_word || asked == tuned_word; }
+
+std::string_view name_of(Reason reason) {
+  switch (reason) {
+    case Reason::named: return "named";
+    case Reason::pinned: return "pinned";
+    case Reason::tuned: return "tuned";
+    case Reason::borrowed: return "borrowed";
+    case Reason::priced: return "priced";
+    case Reason::assumed: return "assumed";
+  }
+  return "";
+}
+
 collectives::Order worst_order(const Call& call) {
   if (call.collective == collectives::Collective::barrier) return collectives::Order::differs;
   if (!is_reduction(call.collective)) return collectives::Order::differs;
   if (is_exact(call)) return collectives::Order::by_block;
-  if (call.is_canonical && call.algorithm == "best") return collectives::Order::canonical;
+  if (call.is_canonical && is_selected(call.algorithm)) return collectives::Order::canonical;
   const bool is_ours = call.operation == "sum" || call.operation == "product" ||
                        call.operation == "min" || call.operation == "max";
-  return is_ours && call.algorithm != "best" ? collectives::Order::by_block
-                                             : collectives::Order::in_order;
+  return is_ours && !is_selected(call.algorithm) ? collectives::Order::by_block
+                                                 : collectives::Order::in_order;
 }
 
 SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
@@ -167,6 +206,8 @@ Selector::Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& ho
       belief_(belief_in(measured)),
       links_(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts)),
       assumed_(assumed_for(links_)),
+      decisions_(plan.decisions),
+      shape_(shape_of(plan, hosts, *links_.topology)),
       network_(with_costs(links_, assumed_)),
       answers_(std::make_unique<SelectionCache>()) {}
 
@@ -190,6 +231,11 @@ std::shared_ptr<Selector> Selector::of(const std::shared_ptr<const paths::Plan>&
   auto made = std::make_shared<Selector>(*plan, hosts, measured);
   known = {plan, made};
   return made;
+}
+
+std::string Selector::group_text() const {
+  return fmt::format("{} clusters, {} machines, {}: {}", shape_.clusters, shape_.machines,
+                     shape_.transport, fmt::join(names_, " "));
 }
 
 std::shared_ptr<const Selection> Selector::answer(const SelectionKey& question) {
@@ -229,7 +275,12 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
         fmt::format("{} by {}: {}", name_of(question.collective), question.algorithm, why));
   };
   try {
-    if (question.algorithm == "best") {
+    if (is_selected(question.algorithm)) {
+      if (question.algorithm == tuned_word && decide_by_table(question, *choice)) {
+        sign(question, *choice);
+        return choice;
+      }
+      choice->reason = assumed_.has_network ? Reason::priced : Reason::assumed;
       const pricing::Best best =
           pricing::best_of(choice->task, question.element_bytes, network_, question.worst);
       choice->algorithm = best.candidate.algorithm;
@@ -242,11 +293,40 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
   } catch (const base::ConfigError& error) {
     refuse(error.what());
   }
-  choice->signature_digest =
-      base::digest_of(fmt::format("{}\n{}\n{}", text_of(question), choice->text(),
-                                  choice->planned ? choice->planned->digest().text() : ""))
-          .low;
+  sign(question, *choice);
   return choice;
+}
+
+/// Selects the schedule of the table of decisions. Returns false if the table has none.
+/// Throws: std::invalid_argument if the row's schedule cannot carry out the operation.
+bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) const {
+  if (!decisions_) return false;
+  const tuner::Bytes size = tuner::size_of(choice.task, question.element_bytes);
+  const auto found = decisions_->find(question.collective, shape_, question.worst, size);
+  if (!found) return false;
+  const tuner::Decision& decision = *found->decision;
+  const auto parameters = decision.parameters_for(
+      question.element_bytes, choice.task.vector().count * question.element_bytes);
+  std::string why = decision.algorithm->why_not(choice.task, parameters);
+  if (const auto order = why.empty() && is_reduction(question.collective)
+                             ? decision.algorithm->order(choice.task, parameters)
+                             : collectives::Order::canonical;
+      order > question.worst)
+    why = fmt::format("it sums up as '{}', and the operation may be summed up as '{}' or better",
+                      name_of(order), name_of(question.worst));
+  if (!why.empty()) {
+    if (found->is_borrowed) return false;
+    throw std::invalid_argument(
+        fmt::format("{}: {}: {}", decision.position.text(), decision.use(), why));
+  }
+  choice.algorithm = decision.algorithm;
+  choice.parameters = parameters;
+  choice.decision = &decision;
+  choice.table = decisions_;
+  choice.reason = decision.is_pinned   ? Reason::pinned
+                  : found->is_borrowed ? Reason::borrowed
+                                       : Reason::tuned;
+  return true;
 }
 
 namespace {

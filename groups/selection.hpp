@@ -11,19 +11,34 @@
 #include "collectives/cost/network.hpp"
 #include "collectives/planner/contender.hpp"
 #include "collectives/schedule/algorithm.hpp"
+#include "collectives/tuner/decision_table.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace groups {
 
-/// Returns whether the named schedule supports that collective. The name is one of: "best"; an
-/// algorithm that `paths algorithms` prints; a planner of `paths plan`; "file:" followed by a file
-/// that `paths plan` wrote. Algorithms and planners may have parameters after a colon.
-/// Throws: std::invalid_argument for an unknown name or unknown parameters. For a name, the text
+/// Returns whether the named schedule supports that collective. The name is one of: "best";
+/// "tuned"; an algorithm that `paths algorithms` prints; a planner of `paths plan`; "file:"
+/// followed by a file that `paths plan` wrote. Algorithms and planners may have parameters after a
+/// colon. Throws: std::invalid_argument for an unknown name or unknown parameters. For a name, the
+/// text
 ///         contains the nearest known name.
 bool does(const std::string& asked, collectives::Collective collective);
 /// Returns whether the named schedule is planned for one particular network.
 bool is_planned(const std::string& asked);
+/// Returns whether PATHS selects the schedule: the name is "best" or "tuned".
+bool is_selected(const std::string& asked);
+
+/// Why an operation has its schedule.
+enum class Reason {
+  named,     ///< the call or the config names it
+  pinned,    ///< a row of the table of decisions that a person has pinned
+  tuned,     ///< a row of the table
+  borrowed,  ///< a row of the table for another number of hosts
+  priced,    ///< least predicted time by the costs that the config states
+  assumed,   ///< least predicted time by assumed costs, because the config states none
+};
+std::string_view name_of(Reason reason);
 
 /// A schedule that is ready for execution. Its programs refer to `task`.
 struct Selection {
@@ -34,6 +49,10 @@ struct Selection {
   /// The plan that contains `algorithm`, and how to execute the plan. Empty unless the schedule was
   /// planned for the network.
   std::optional<planning::Contender> planned = {};
+  Reason reason = Reason::named;
+  /// The row of the table, if the reason is one. The table belongs to the plan.
+  const tuner::Decision* decision = nullptr;
+  std::shared_ptr<const tuner::DecisionTable> table = {};
   std::string text() const;  ///< such as "stretched:exchange=all,stretch=65536"
 };
 
@@ -48,7 +67,8 @@ struct SelectionKey {
   collectives::Counts counts;
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  /// Name of an algorithm with its parameters, or "best". Requires: does(algorithm, collective).
+  /// Name of an algorithm with its parameters, "best" or "tuned".
+  /// Requires: does(algorithm, collective).
   std::string algorithm = "best";
 };
 
@@ -91,6 +111,11 @@ class Selector {
   /// schedule ends with these ports (collectives/cost/least_window.hpp). Caches the result.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
+  bool has_decisions() const { return decisions_ != nullptr; }
+  /// Returns the group as tables of decisions describe it.
+  const tuner::Shape& shape() const { return shape_; }
+  /// Returns a text that is different for groups with different shapes or names of hosts.
+  std::string group_text() const;
   /// Returns the network by whose costs the schedules are compared. It includes assumed().
   const pricing::Network& network() const { return network_; }
   const AssumedCosts& assumed() const { return assumed_; }
@@ -105,6 +130,7 @@ class Selector {
  private:
   std::shared_ptr<const Selection> decide(const SelectionKey& question) const;
   void decide_by_name(const SelectionKey& question, Selection& choice) const;
+  bool decide_by_table(const SelectionKey& question, Selection& choice) const;
   planning::Contender planned(const SelectionKey& question,
                               const collectives::CollectiveSpec& task) const;
   const std::vector<std::uint32_t> hosts_;
@@ -112,6 +138,8 @@ class Selector {
   const std::string belief_;
   const pricing::Network links_;  // only the costs that the config or the measurement states
   const AssumedCosts assumed_;
+  const std::shared_ptr<const tuner::DecisionTable> decisions_;
+  const tuner::Shape shape_;
   const pricing::Network network_;
   struct SelectionCache;
   const std::unique_ptr<SelectionCache> answers_;

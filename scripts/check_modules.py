@@ -40,14 +40,16 @@ LIBRARIES = {
     "collectives/cost": "base base/link_model collectives/schedule collectives/algorithms",
     "collectives/planner": "base base/link_model collectives/schedule collectives/algorithms "
                            "collectives/cost",
+    "collectives/tuner": "base base/link_model collectives/schedule collectives/algorithms "
+                         "collectives/cost",
     "paths": "base runtime pastset eventspace",
-    "paths/plan": "base runtime pastset eventspace paths",
+    "paths/plan": "base runtime pastset eventspace collectives/tuner paths",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
     "paths/machine": "base runtime",
     "paths/connections": "base runtime paths paths/wire",
-    "paths/config": "base runtime pastset collectives/algorithms base/link_model paths paths/plan "
-                    "paths/joins",
+    "paths/config": "base runtime pastset collectives/algorithms collectives/tuner base/link_model "
+                    "paths paths/plan paths/joins",
     "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
     "paths/messages": "base runtime paths paths/plan paths/wire paths/links",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/connections "
@@ -55,7 +57,8 @@ LIBRARIES = {
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
                  "paths/config paths/links paths/messages paths/host",
     "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
-              "base/link_model collectives/cost collectives/planner paths paths/plan paths/links "
+              "base/link_model collectives/cost collectives/planner collectives/tuner paths "
+              "paths/plan paths/links "
               "paths/machine paths/messages paths/host",
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
                 "paths/links paths/host paths/run groups",

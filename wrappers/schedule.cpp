@@ -45,7 +45,7 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
     const auto hosts = groups::participants_of(plan);
     // Finding the best schedule would take long. It is enough to know that there are routes between
     // all hosts, because some schedule then exists.
-    if (call.algorithm == "best")
+    if (groups::is_selected(call.algorithm) && !plan.decisions)
       groups::network_of(plan, hosts);
     else
       groups::Selector(plan, hosts).answer(key);

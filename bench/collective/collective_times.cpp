@@ -15,23 +15,19 @@
 #include "base/near_match.hpp"
 #include "base/reduce.hpp"
 #include "base/units.hpp"
-#include "bench/support/common_clock.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/progress.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
 #include "collectives/cost/evaluator.hpp"
+#include "groups/clocked_run.hpp"
 #include "groups/memory.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
 
 namespace bench {
 namespace {
-
-/// Additional time before a common start. It covers slow messages of the exchange in which the
-/// members agree on the start time.
-constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
 std::vector<collectives::Collective> read_collectives(const std::string& text) {
   std::vector<collectives::Collective> read;
@@ -123,6 +119,7 @@ std::size_t out_blocks(collectives::Collective collective, std::uint32_t members
 void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
+  if (options_.schedule.empty()) options_.schedule = plan.decisions ? "tuned" : "best";
   if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
   if (options_.consecutive == 0)
     throw std::invalid_argument("--consecutive: expected at least one");
@@ -166,14 +163,6 @@ void CollectiveTimes::check_operation(const std::string& name) {
   throw std::invalid_argument(fmt::format(
       "--operation: expected one of {} that takes integers, found '{}'{}", fmt::join(known, ", "),
       name, operation == nullptr ? base::did_you_mean(name, known) : ""));
-}
-
-/// Returns the latest time of all members.
-base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
-  const std::vector<std::int64_t> in{mine.count()};
-  std::vector<std::int64_t> out(1);
-  group.run(groups::by("recursive_doubling", groups::allreduce(in, out, "max")));
-  return base::Nanos(out.front());
 }
 
 pricing::Ports ports_of(const CollectiveOptions& options) { return {.receiving = options.ports}; }
@@ -266,22 +255,11 @@ class CollectiveTimes::Arrays {
   std::vector<std::int64_t> in_, out_;
 };
 
-/// Returns the time from a common start until the last member has ended.
-base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& group,
-                                      const std::function<void()>& work) const {
-  const base::Nanos asked = common_clock(thread);
-  const base::Nanos latest = agree(group, asked);
-  const base::Nanos took = agree(group, common_clock(thread) - asked);
-  const base::Nanos begin = latest + 3 * took + spare;
-  sleep_until_common(thread, begin);
-  work();
-  return agree(group, common_clock(thread)) - begin;
-}
-
 /// Keeps a processor busy for `time`. On the virtual clock, sleeps instead.
 void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
   if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
-  for (const base::Nanos end = common_clock(thread) + time; common_clock(thread) < end;) {
+  for (const base::Nanos end = groups::common_clock(thread) + time;
+       groups::common_clock(thread) < end;) {
   }
 }
 
@@ -307,24 +285,24 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
       progress.at((root - first) * each + iteration);
       if (is_first) end_if_asked();
       if (options_.checks) arrays.fill(iteration);
-      const base::Nanos time = time_one(thread, group, [&] {
+      const groups::ClockedRun run = groups::run_clocked(thread, group, [&] {
         for (std::uint64_t i = 0; i < options_.consecutive; ++i) group.run(arrays.call);
         algorithm = group.last_algorithm();
       });
       if (iteration >= options_.warmup)
-        row.times.push_back(time / static_cast<std::int64_t>(options_.consecutive));
+        row.times.push_back(run.time / static_cast<std::int64_t>(options_.consecutive));
       if (options_.checks) arrays.check();
     }
     if (options_.overlaps) {
       const auto last_ones = row.times.end() - static_cast<std::ptrdiff_t>(options_.iterations);
       const base::Nanos alone = percentile({last_ones, row.times.end()}, 50);
       for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
-        const base::Nanos both = time_one(thread, group, [&] {
+        const groups::ClockedRun both = groups::run_clocked(thread, group, [&] {
           groups::Started started = group.start(arrays.call);
           compute(thread, alone);
           started.wait();
         });
-        row.overlapped.push_back(milliseconds(both) / milliseconds(alone));
+        row.overlapped.push_back(milliseconds(both.time) / milliseconds(alone));
       }
     }
     row.algorithms.push_back(algorithm);

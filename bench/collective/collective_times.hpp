@@ -30,8 +30,8 @@ struct CollectiveOptions {
   bool prices_only = false;
   bool overlaps = false;
   bool shares_arrays = false;  ///< all threads use the same arrays; results are undefined
-  std::string schedule = "best";
-  std::string links = {};  ///< file from `paths measure`
+  std::string schedule;        ///< "" = tuned if the config has a table of decisions, else best
+  std::string links = {};      ///< file from `paths measure`
   std::string operation = "sum";
   std::string root = "0";  ///< rank, or "each"
   std::size_t window = 0;  ///< as in groups::Call
@@ -78,10 +78,7 @@ class CollectiveTimes {
   void find_prices(collectives::Collective collective, std::uint64_t bytes);
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
-  base::Nanos time_one(paths::Thread& thread, groups::Group& group,
-                       const std::function<void()>& work) const;
   static void compute(paths::Thread& thread, base::Nanos time);
-  static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static void check_operation(const std::string& name);
   /// Returns the range of roots: the first one, and one more than the last.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
@@ -97,7 +94,7 @@ class CollectiveTimes {
   void print(const Row& row) const;
   nlohmann::ordered_json json_of(const Row& row) const;
 
-  const CollectiveOptions options_;
+  CollectiveOptions options_;
   std::vector<collectives::Collective> collectives_;
   std::vector<std::uint64_t> sizes_;
   std::unique_ptr<pricing::Network> network_;

@@ -35,9 +35,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_flag("--prices", options.prices_only,
                "Print only predicted times and lower bounds: nothing is sent");
   app.add_option("--schedule", options.schedule,
-                 "best, one of `paths algorithms`, or for allgathers one of `paths plan`, with "
-                 "parameters after a colon")
-      ->capture_default_str();
+                 "best; tuned: that of the config's table, the default if there is one; one of "
+                 "`paths algorithms`, or for allgathers one of `paths plan`, with parameters after "
+                 "a colon");
   app.add_option("--operation", options.operation, "Operation of reductions")
       ->capture_default_str();
   app.add_option("--root-rank", options.root,

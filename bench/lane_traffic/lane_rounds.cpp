@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "bench/support/common_clock.hpp"
+#include "groups/clocked_run.hpp"
 #include "paths/host/host.hpp"
 
 namespace bench {
@@ -46,7 +46,7 @@ void LaneRounds::run(paths::Thread& thread) {
 
 void LaneRounds::send_and_receive(paths::Thread& thread, paths::MessageGroup& group) {
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
-  const auto now = [&] { return common_clock(thread); };
+  const auto now = [&] { return groups::common_clock(thread); };
   base::Nanos begin{0};
   if (self == first) {
     begin = now() + std::chrono::milliseconds(100);
@@ -58,7 +58,7 @@ void LaneRounds::send_and_receive(paths::Thread& thread, paths::MessageGroup& gr
   std::vector<std::pair<std::uint32_t, runtime::Handle<paths::Received>>> coming;
   for (const auto& [from, to] : pairs_)
     if (to == self) coming.emplace_back(from, group.receive(from, 1));
-  sleep_until_common(thread, begin);
+  groups::sleep_until_common(thread, begin);
   std::vector<runtime::Handle<void>> leaving;
   for (const auto& [from, to] : pairs_)
     if (from == self) leaving.push_back(group.send(to, 1, message_));

@@ -73,14 +73,6 @@ const AlgorithmWord* word_named(std::string_view name) {
   return found == words.end() ? nullptr : &*found;
 }
 
-/// Returns the word whose algorithm is a schedule; nullptr if no word is.
-const AlgorithmWord* schedule_word() {
-  const std::vector<AlgorithmWord>& words = algorithm_words();
-  const auto found = std::find_if(words.begin(), words.end(),
-                                  [](const AlgorithmWord& word) { return word.is_schedule; });
-  return found == words.end() ? nullptr : &*found;
-}
-
 bool does(const collectives::Algorithm& algorithm, std::string_view collective_kind) {
   return std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(),
                      [&](auto collective) { return name_of(collective) == collective_kind; });
@@ -333,6 +325,13 @@ std::string parse_schedule(std::string_view text, std::string_view collective_ki
 }
 
 }  // namespace
+
+const AlgorithmWord* schedule_word() {
+  const std::vector<AlgorithmWord>& words = algorithm_words();
+  const auto found = std::find_if(words.begin(), words.end(),
+                                  [](const AlgorithmWord& word) { return word.is_schedule; });
+  return found == words.end() ? nullptr : &*found;
+}
 
 bool AlgorithmWord::takes(std::string_view collective_kind) const {
   return collectives.empty() ||

@@ -59,6 +59,8 @@ struct AlgorithmWord {
 /// Returns the words in the order of presentation, made at the first call. Thread-safe.
 const std::vector<AlgorithmWord>& algorithm_words();
 const std::vector<TransferWord>& transfer_words();
+/// Returns the word that the name of a schedule stands for; nullptr if there is none.
+const AlgorithmWord* schedule_word();
 
 /// Algorithm of a collective, from `algorithm` or from `graph`, `relaxation` and `transfer`. Points
 /// into algorithm_words() and transfer_words().

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text_file.hpp"
+#include "collectives/tuner/decision_table.hpp"
 #include "paths/config/shared_text.hpp"
 
 namespace paths {
@@ -198,6 +200,23 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   read_shared_spaces(reader, plan);
 }
 
+/// Reads a table of schedules from the file that the config names, or from the config itself.
+void read_decisions(base::MapReader& reader, Plan& plan) {
+  base::Settings table = reader.take("decisions");
+  if (table.is_null()) return;
+  if (table.is_scalar()) {
+    try {
+      table = base::load_settings(base::file_beside(table.text(), table.position().file));
+    } catch (const base::ConfigError& error) {
+      for (const auto& [position, message] : error.mistakes())
+        reader.mistakes().add(position.file.empty() ? table.position() : position,
+                              "decisions: " + message);
+      return;
+    }
+  }
+  plan.decisions = std::make_shared<const tuner::DecisionTable>(table, reader.mistakes());
+}
+
 }  // namespace
 
 base::Settings take_section(base::MapReader& reader, std::string_view key,
@@ -215,13 +234,14 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
     for (const std::string_view key :
-         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces"})
+         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces", "decisions"})
       if (entry.first.text() == key) entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
   read_waiting_and_memory(reader, plan);
+  read_decisions(reader, plan);
   reader.finish();
   const base::Settings* network = settings.find("network");
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
@@ -251,6 +271,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
   read_waiting_and_memory(reader, plan);
+  read_decisions(reader, plan);
   const base::Settings hosts = take_section(reader, "hosts", base::Settings::Kind::map);
   const base::Settings elements = take_section(reader, "elements", base::Settings::Kind::map);
   const base::Settings wrappers = take_section(reader, "wrappers", base::Settings::Kind::map);

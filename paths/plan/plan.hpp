@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@
 #include "paths/operation.hpp"
 #include "paths/plan/ways.hpp"
 #include "runtime/runtime.hpp"
+
+namespace tuner {
+class DecisionTable;
+}
 
 namespace paths {
 
@@ -144,6 +149,9 @@ struct Plan {
   /// and is a part of the digest.
   std::optional<Ways> ways;
   LaneSettings lanes;
+  /// Schedules that groups take; nullptr = they choose by predicted times. The table is a part of
+  /// the digest.
+  std::shared_ptr<const tuner::DecisionTable> decisions;
   std::vector<PlanGroup> groups;
   /// Graphs in the order of their first paths; set by finish_plan().
   std::vector<PlanGraph> graphs;

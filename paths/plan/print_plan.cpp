@@ -13,6 +13,7 @@
 
 #include "base/settings_print.hpp"
 #include "base/units.hpp"
+#include "collectives/tuner/decision_table.hpp"
 
 namespace paths {
 namespace {
@@ -182,6 +183,7 @@ void PlanPrinter::print_run() {
   if (const Settings spaces = print_shared_spaces(plan_); !spaces.entries().empty())
     add("shared_spaces", spaces);
   if (plan_.lanes.is_written) add("lanes", print_lanes(plan_));
+  if (plan_.decisions) add("decisions", plan_.decisions->settings());
 }
 
 void PlanPrinter::print_hosts() {

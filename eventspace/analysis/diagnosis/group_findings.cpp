@@ -87,23 +87,23 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
 }
 
 /// Returns the usual latency, to which a slow link is compared; 0 if this link is not slow. A link
-/// counts as slow only if its fastest messages are slow, too, because messages near the median may
-/// have waited for each other or for streams.
+/// counts as slow only if its fastest message is slow, too, because other messages may have waited
+/// for each other or for streams.
 std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
                                                const std::vector<GroupLinkReport>& links) {
-  std::vector<std::int64_t> medians, tenths;
+  std::vector<std::int64_t> medians, least;
   for (const GroupLinkReport& other : links) {
     if (&other == &link || !other.is_wan || other.latency.count == 0) continue;
     const bool is_back = other.from == link.to && other.to == link.from;
     if (is_back && is_slow_link(link.latency.p50, other.latency.p50) &&
-        is_slow_link(link.latency.p10, other.latency.p10))
+        is_slow_link(link.latency.min, other.latency.min))
       return {other.latency.p50, "the way back"};
     medians.push_back(other.latency.p50);
-    tenths.push_back(other.latency.p10);
+    least.push_back(other.latency.min);
   }
   const std::int64_t usual = usual_of(std::move(medians));
   if (!is_slow_link(link.latency.p50, usual) ||
-      !is_slow_link(link.latency.p10, usual_of(std::move(tenths))))
+      !is_slow_link(link.latency.min, usual_of(std::move(least))))
     return {};
   return {usual, "the other links between clusters"};
 }

@@ -12,6 +12,7 @@ AlgorithmWord periodic_word();
 AlgorithmWord lagged_word();
 AlgorithmWord budget_word();
 AlgorithmWord best_word();
+AlgorithmWord tuned_word();
 
 TransferWord pull_word();
 TransferWord push_word();
@@ -27,7 +28,8 @@ const std::vector<AlgorithmWord>& algorithm_words() {
       periodic_word(),     //
       lagged_word(),       //
       budget_word(),       //
-      best_word(),
+      best_word(),         //
+      tuned_word(),
   };
   return words;
 }

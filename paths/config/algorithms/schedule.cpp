@@ -17,4 +17,13 @@ AlgorithmWord best_word() {
   return word;
 }
 
+AlgorithmWord tuned_word() {
+  AlgorithmWord word = best_word();
+  word.name = "tuned";
+  word.help =
+      "The schedule that the table of the config's key `decisions` has for this size; best, if "
+      "the table has none.";
+  return word;
+}
+
 }  // namespace paths

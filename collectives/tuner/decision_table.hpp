@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/decision_table.hpp — table of the schedules to use, by collective, group and
+// size.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "base/units.hpp"
+#include "collectives/schedule/algorithm.hpp"
+
+namespace tuner {
+
+using Bytes = std::uint64_t;
+
+/// Why a schedule was put into a table: figures of its measurement. All are optional.
+struct Evidence {
+  base::Nanos time{0};       ///< measured time; 0 = not measured
+  base::Nanos predicted{0};  ///< predicted time; 0 = none
+  std::string next;          ///< the second choice
+  base::Nanos next_time{0};  ///< measured time of the second choice
+  std::uint64_t runs = 0;    ///< number of runs of all candidates
+  double spread = 0;         ///< relative spread of the samples, in percent
+};
+
+/// A row of a table: the schedule of all sizes up to `up_to` that are above the row before.
+struct Decision {
+  static constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
+  Bytes up_to = no_limit;  ///< largest size; no_limit = all larger sizes
+  const collectives::Algorithm* algorithm = nullptr;
+  collectives::Parameters parameters;  ///< without the maximum length of messages
+  /// Maximum length of messages in bytes; 0 = unlimited. nullopt = as the algorithm has it.
+  std::optional<Bytes> length;
+  bool is_pinned = false;  ///< whether a person wrote it; tuning keeps it
+  std::string note;
+  Evidence why;
+  base::Position position = {};
+
+  /// Returns the parameters for elements of that many bytes. A length that is not shorter than the
+  /// whole vector becomes 0, which is unlimited.
+  collectives::Parameters parameters_for(std::size_t element_bytes, Bytes vector_bytes) const;
+  /// Returns the algorithm with its parameters, without a length, such as "tree:shape=chain".
+  std::string use() const;
+};
+
+/// Numbers that a table holds for: from `least` to `most`.
+struct Range {
+  std::uint32_t least = 0, most = std::numeric_limits<std::uint32_t>::max();
+  bool contains(std::uint32_t number) const { return least <= number && number <= most; }
+  bool is_single() const { return least == most; }
+  std::string text() const;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// The group that an operation has.
+struct Shape {
+  std::uint32_t clusters = 1, hosts = 1, machines = 1;
+  std::string_view transport;  ///< word of the config, such as "tcp"
+};
+
+/// The rows of one collective for some groups and one order of summation.
+struct DecisionSection {
+  collectives::Collective collective = collectives::Collective::barrier;
+  Range clusters, hosts, machines;
+  std::string transport = "any";
+  /// The weakest order in which the rows sum. Rows are used only where that order is allowed.
+  collectives::Order order = collectives::Order::by_block;
+  std::vector<Decision> rows;  ///< ascending; the last has no limit
+  base::Position position = {};
+};
+
+/// Schedules for the operations of groups. A person may write or change the table. `paths tune`
+/// writes it.
+///
+///     decisions: 1
+///     about: {made: 2026-11-22, by: race}     # never used
+///     allreduce:
+///       - shape: {clusters: 2, hosts: 5..16}  # also machines
+///         transport: tcp                      # or any
+///         order: in order                     # of sums: canonical, in order, any
+///         rows:
+///           - {up_to: 2KiB, use: recursive_doubling}
+///           - {up_to: inf, use: "multilevel:shapes=flat/chain", segment: 32KiB, pinned: true}
+///
+/// The size of a row is in bytes: what each participant ends with (broadcast, scatter), what it
+/// contributes (the other collectives), or what goes to one other participant (alltoall). If blocks
+/// differ, it is their mean. A barrier has the size 0.
+///
+/// Thread-safe: immutable.
+/// Paper: Vadhiyar, Fagg and Dongarra 2004, who look up the best algorithm and segment in tables.
+class DecisionTable {
+ public:
+  /// Reads a table. Reports all mistakes: unknown keys, collectives, algorithms and parameters;
+  /// sizes that do not ascend; a last row with a limit; two sections for the same groups.
+  DecisionTable(const base::Settings& settings, base::Mistakes& mistakes);
+
+  struct Found {
+    const Decision* decision = nullptr;
+    const DecisionSection* section = nullptr;
+    /// Whether the section is for another number of hosts, at most twice or half as many.
+    bool is_borrowed = false;
+  };
+  /// Returns the row for an operation. Pinned rows come before others, and rows for exactly this
+  /// group before rows for ranges. A row for another number of hosts comes last.
+  /// Cost: no allocation.
+  std::optional<Found> find(collectives::Collective collective, const Shape& shape,
+                            collectives::Order worst, Bytes size) const;
+
+  const std::vector<DecisionSection>& sections() const { return sections_; }
+  const base::Settings& settings() const { return settings_; }
+
+ private:
+  base::Settings settings_;
+  std::vector<DecisionSection> sections_;
+};
+
+/// Returns whether two sections are for the same collective, groups, transport and order.
+bool are_for_same_groups(const DecisionSection& left, const DecisionSection& right);
+
+/// Reads a file.
+/// Throws: ConfigError with all mistakes.
+std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file);
+
+/// Returns the text of a table with these sections. `about` is written as it is.
+std::string print_decisions(const std::vector<DecisionSection>& sections,
+                            const base::Settings& about);
+
+/// Returns the size of an operation, as tables count it.
+Bytes size_of(const collectives::CollectiveSpec& task, std::size_t element_bytes);
+
+/// Words of a table for orders of summation: canonical, in order, any.
+std::string_view order_word(collectives::Order order);
+
+}  // namespace tuner

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/decisions_test.cpp — groups and declared collectives that take their schedules from
+// a table of decisions.
+#include <catch2/catch.hpp>
+
+#include "base/usage_error.hpp"
+#include "groups/explanation.hpp"
+#include "groups/network_of.hpp"
+#include "paths/config/config.hpp"
+#include "tests/groups/members.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/folder.hpp"
+#include "wrappers/all.hpp"
+
+namespace {
+
+using collectives::Collective;
+using test_support::Sim;
+using test_support::Values;
+
+const std::string four_hosts =
+    "clusters:\n"
+    "  a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+    "  b: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+    "links: {all: {latency: 10ms, bandwidth: 100Mbit}}\nlanes:\n";
+
+std::string table_of(const std::string& sections) {
+  std::string text = "decisions:\n  decisions: 1\n";
+  for (std::size_t at = 0; at < sections.size();) {
+    const std::size_t end = sections.find('\n', at) + 1;
+    text += "  " + sections.substr(at, end - at);
+    at = end;
+  }
+  return text;
+}
+
+const std::string by_size =
+    "allreduce:\n"
+    "  - shape: {clusters: 2, hosts: 4}\n"
+    "    rows:\n"
+    "      - {up_to: 64B, use: recursive_doubling}\n"
+    "      - {up_to: inf, use: \"tree:shape=chain\", segment: 1KiB, pinned: true}\n";
+
+/// Returns the schedule by which a group of all threads sums an array of `count` numbers.
+std::string schedule_of(const Sim& sim, std::size_t count, const std::string& named = "") {
+  std::string schedule;
+  sim.run_well([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const Values in(count, world.rank());
+    Values out(count);
+    groups::Call call = groups::allreduce(in, out, "sum");
+    world.run(named.empty() ? call : groups::by(named, call));
+    CHECK(out == Values(count, std::int64_t{world.size()} * (world.size() - 1) / 2));
+    if (world.rank() == 0) schedule = world.last_algorithm();
+  });
+  return schedule;
+}
+
+groups::Explanation explained(const Sim& sim, std::size_t count) {
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  groups::Call call;
+  call.collective = Collective::allreduce;
+  call.operation = "sum";
+  call.scalar = base::Scalar::i64;
+  return groups::explain(
+      selector, groups::key_of(
+                    call, make_spec(Collective::allreduce, selector.network().topology, count), 8));
+}
+
+}  // namespace
+
+TEST_CASE("decisions: a group takes the schedule of the table and a named one overrides it") {
+  const Sim sim(four_hosts + table_of(by_size));
+  CHECK(schedule_of(sim, 8) == "recursive_doubling");
+  CHECK_THAT(schedule_of(sim, 9), Catch::Contains("segment=0,shape=chain"));  // one segment
+  CHECK_THAT(schedule_of(sim, 4096), Catch::Contains("segment=128,shape=chain"));
+  CHECK_THAT(schedule_of(sim, 8, "clusters"), Catch::StartsWith("clusters"));
+  const Sim without(four_hosts);
+  CHECK(schedule_of(sim, 4096, "best") == schedule_of(without, 4096));
+  CHECK(schedule_of(without, 4096, "tuned") == schedule_of(without, 4096));
+}
+
+TEST_CASE("decisions: a collective of the config takes the schedule of the table if it is tuned") {
+  const std::string rows =
+      "allreduce:\n"
+      "  - {order: canonical, rows: [{up_to: inf, use: clusters}]}\n";
+  const auto taken = [&](const std::string& algorithm) {
+    const Sim sim(
+        four_hosts + table_of(rows) +
+        "collectives: {sum: {kind: allreduce, operation: sum, template: f64, algorithm: " +
+        algorithm + "}}\n");
+    sim.run_well([&](paths::Thread& thread) {
+      CHECK(thread.path("sum").move(base::Payload::of(double{1})).payload.read<double>() == 4);
+    });
+    groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+    groups::Call call;
+    call.collective = Collective::allreduce;
+    call.operation = "sum";
+    call.scalar = base::Scalar::f64;
+    call.is_canonical = true;
+    call.algorithm = algorithm;
+    return selector
+        .answer(groups::key_of(call,
+                               make_spec(Collective::allreduce, selector.network().topology, 1), 8))
+        ->reason;
+  };
+  CHECK(taken("tuned") == groups::Reason::tuned);
+  CHECK(taken("best") == groups::Reason::priced);
+}
+
+TEST_CASE("decisions: the table is a part of the plan and of its digest") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("decisions.yaml", "decisions: 1\n" + by_size);
+  const auto plan_of = [&](const std::string& config) {
+    return paths::load_plan(folder.write("config.yaml", config), wrappers::all_kinds());
+  };
+  const paths::Plan by_name = plan_of(four_hosts + "decisions: decisions.yaml\n");
+  const paths::Plan in_place = plan_of(four_hosts + table_of(by_size));
+  CHECK(by_name.digest == in_place.digest);
+  CHECK(by_name.digest != plan_of(four_hosts).digest);
+  std::string changed = by_size;
+  changed.replace(changed.find("64B"), 3, "65B");
+  CHECK(by_name.digest != plan_of(four_hosts + table_of(changed)).digest);
+  CHECK_THROWS_WITH(plan_of(four_hosts + "decisions: nothing.yaml\n"),
+                    Catch::Contains("decisions: ") && Catch::Contains("nothing.yaml"));
+  folder.write("decisions.yaml",
+               "decisions: 1\nallreduce: [{rows: [{up_to: inf, use: nothing}]}]\n");
+  CHECK_THROWS_WITH(plan_of(four_hosts + "decisions: decisions.yaml\n"),
+                    Catch::Contains("decisions.yaml:2:") && Catch::Contains("nothing"));
+}
+
+TEST_CASE("decisions: a schedule that the group or its sums forbid is refused on every member") {
+  const Sim sim(four_hosts + table_of("allreduce:\n"
+                                      "  - rows: [{up_to: inf, use: \"rabenseifner:reduce_scatter="
+                                      "ring\"}]\n"));
+  std::size_t refused = 0;
+  sim.run_well([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    Values in(64), out(64);
+    try {
+      world.run(groups::allreduce(in, out, "sum"));
+    } catch (const base::UsageError& error) {
+      CHECK_THAT(error.what(), Catch::Contains("it sums up as 'by block'"));
+      ++refused;
+    }
+    world.run(groups::allreduce(in, out, "max"));  // exact, so that the order is any
+  });
+  CHECK(refused == 4);
+}
+
+TEST_CASE("decisions: a row for other groups is ignored and a borrowed row is checked first") {
+  const std::string three =
+      "allreduce:\n  - {shape: {hosts: 3}, rows: [{up_to: inf, use: \"tree:"
+      "shape=chain\"}]}\n";
+  CHECK(explained(Sim(four_hosts + table_of(three)), 64).selection->reason ==
+        groups::Reason::borrowed);
+  const std::string nine =
+      "allreduce:\n  - {shape: {hosts: 9}, rows: [{up_to: inf, use: \"tree:"
+      "shape=chain\"}]}\n";
+  CHECK(explained(Sim(four_hosts + table_of(nine)), 64).selection->reason ==
+        groups::Reason::priced);
+  const Sim unstated("clusters: {a: {hosts: 4}}\nlanes:\n");
+  CHECK(explained(unstated, 64).selection->reason == groups::Reason::assumed);
+}
+
+TEST_CASE("decisions: an explanation has the row and the limits of the row") {
+  const Sim sim(four_hosts + table_of(by_size));
+  const groups::Explanation small = explained(sim, 4);
+  REQUIRE(small.selection->decision != nullptr);
+  CHECK(small.selection->reason == groups::Reason::tuned);
+  CHECK(small.selection->decision->position.line > 0);
+  REQUIRE(small.sizes.size() == 1);
+  CHECK(small.sizes[0].is_more);
+  CHECK(small.sizes[0].factor == 2);
+  CHECK(small.sizes[0].schedule == "tree:shape=chain");
+  const groups::Explanation large = explained(sim, 4096);
+  CHECK(large.selection->reason == groups::Reason::pinned);
+  REQUIRE(large.sizes.size() == 1);
+  CHECK(!large.sizes[0].is_more);
+  CHECK(large.taken().candidate.parameters.word("segment") == "128");
+}
+
+TEST_CASE("decisions: a lookup allocates nothing") {
+  const Sim sim(four_hosts + table_of(by_size));
+  const tuner::Shape shape{.clusters = 2, .hosts = 4, .machines = 1, .transport = "tcp"};
+  const tuner::DecisionTable& table = *sim.plan().decisions;
+  const std::uint64_t before = test_support::allocations();
+  bool is_found = true;
+  for (tuner::Bytes size = 1; size < 1'000'000; size *= 3)
+    is_found =
+        is_found && table.find(Collective::allreduce, shape, collectives::Order::in_order, size);
+  const std::uint64_t after = test_support::allocations();
+  CHECK(is_found);
+  CHECK(after == before);
+}
