@@ -102,15 +102,10 @@ TraceReport analyze(const TraceDirectory& trace, const HostClocks& used,
   const auto progress = [&line](double share) { line.show(share); };
   eventspace::AnalysisOptions limits;
   limits.questions = options.questions;
-  if (options.html.empty()) return eventspace::analyze_trace(trace, used, limits, progress);
-  eventspace::PageTimelineOptions shown;
-  shown.has_common_clock = HostClocks::own(trace).is_common();
-  eventspace::PageTimeline timeline(trace.structure, shown);
-  TraceReport report = eventspace::analyze_trace(
-      trace, used, limits, progress,
-      [&timeline](std::uint32_t host, const auto& records) { timeline.add(host, records); });
-  eventspace::write_page(options.html, trace.structure, report.report, timeline.finish(),
-                         head_of(report));
+  if (!options.html.empty()) limits.timeline_parts = eventspace::page_timeline_parts;
+  TraceReport report = eventspace::analyze_trace(trace, used, limits, progress);
+  if (!options.html.empty())
+    eventspace::write_page(options.html, trace.structure, report.report, head_of(report));
   return report;
 }
 

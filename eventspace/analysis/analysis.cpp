@@ -10,6 +10,7 @@
 #include "eventspace/analysis/attribution/division.hpp"
 #include "eventspace/analysis/attribution/moment_reader.hpp"
 #include "eventspace/analysis/attribution/predictions.hpp"
+#include "eventspace/analysis/attribution/timeline.hpp"
 #include "eventspace/analysis/diagnosis/findings.hpp"
 #include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
@@ -103,6 +104,7 @@ struct Analysis::Parts {
             [this](const WholeOperation& operation, const GroupTexts& texts) {
               moment_reader.add(operation, texts);
             }),
+        timeline_parts(options.timeline_parts),
         questions(options.questions),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
@@ -132,6 +134,7 @@ struct Analysis::Parts {
   Transfers transfers;
   RoundTable rounds;
   GroupFigures groups;
+  std::size_t timeline_parts;
   Questions questions;
   std::uint32_t thread_count;
   std::vector<std::uint64_t> records_of_host;
@@ -278,6 +281,8 @@ Report Analysis::finish() {
   report.clusters = totals_of(parts.shape.structure, report);
   report.findings = find_what_stands_out(report);
   predict(bindings, parts.questions, report);
+  if (parts.timeline_parts > 0)
+    report.timeline = timeline_of(bindings, report, parts.timeline_parts);
   return report;
 }
 

@@ -27,6 +27,8 @@ struct AnalysisOptions {
   /// Maximum number of records of operations in memory for the division of time. If the run has
   /// more, the division covers only its first part. About 90 bytes each.
   std::size_t divided_operations = 12'000'000;
+  /// Maximum number of parts of threads' time in the timeline of the page; 0 = no timeline.
+  std::size_t timeline_parts = 0;
   /// Questions about other forms of the run. The answers are in the report.
   Questions questions = {};
   /// Whether all hosts share one clock, so that times of two hosts may be compared.

@@ -146,8 +146,7 @@ std::vector<std::string> losses_of(const TraceReport& report) {
 }
 
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
-                          const AnalysisOptions& options, const Progress& progress,
-                          const ChunkConsumer& also) {
+                          const AnalysisOptions& options, const Progress& progress) {
   MergedTrace trace(directory);
   AnalysisOptions with_clocks = options;
   with_clocks.has_common_clock = clocks.is_common();
@@ -166,7 +165,6 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
     const auto [last, is_first] = last_nanos.try_emplace(host, +records.back().up_nanos);
     if (!is_first) last->second = std::max(last->second, +records.back().up_nanos);
     analysis.add(host, records);
-    if (also) also(host, records);
     if (progress && chunks % chunks_between == 0) progress(trace.share_read());
   }
   TraceReport report;

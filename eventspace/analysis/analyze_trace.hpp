@@ -109,17 +109,13 @@ void describe(Visitor& visit, const TraceReport& report) {
 
 /// Callback from time to time, with the share of the trace read so far.
 using Progress = std::function<void(double share)>;
-/// Callback for each chunk that the analysis receives, with times on the clocks of the analysis.
-/// Views use it to draw the records that the analysis uses.
-using ChunkConsumer = std::function<void(std::uint32_t host, std::span<const EventRecord>)>;
 
 /// Analyses a trace. If `clocks` are common to all hosts, one-way times between hosts are compared
 /// as well.
 ///
 /// Memory: As much as Analysis and MergedTrace together, whatever the length of the trace.
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
-                          const AnalysisOptions& options = {}, const Progress& progress = {},
-                          const ChunkConsumer& also = {});
+                          const AnalysisOptions& options = {}, const Progress& progress = {});
 
 /// Whether the figures are meaningless, because no operation has a usable record.
 bool is_unusable(const TraceReport& report);

@@ -102,54 +102,94 @@ Json json_of_shape(const Shape& shape) {
   return {{"clusters", structure.clusters}, {"hosts", hosts}, {"hops", hops}, {"trees", trees}};
 }
 
-/// Returns a round as JSON. Times count from the first time of the round, so that the numbers are
-/// short.
-Json json_of_round(const PageTimelineReport::Round& round) {
-  std::int64_t begin = 0;
-  bool has_begin = false;
-  for (const auto& pass : round.passes) {
-    if (!pass.is_here) continue;
-    begin = has_begin ? std::min(begin, pass.down_nanos) : pass.down_nanos;
-    has_begin = true;
+/// Returns the stretch as JSON, with one list for each property over the parts of all threads.
+Json json_of_stretch(const TimelineReport::Stretch& stretch) {
+  Json parts = Json::array(), label = Json::array(), thread = Json::array(), nanos = Json::array();
+  for (const auto& of_thread : stretch.threads) {
+    parts.push_back(of_thread.size());
+    for (const auto& part : of_thread) {
+      label.push_back(number_of(part.label));
+      thread.push_back(number_of(part.thread));
+      nanos.push_back(part.nanos);
+    }
   }
-  Json down = Json::array(), nanos = Json::array(), computation = Json::array();
-  for (const auto& pass : round.passes) {
-    down.push_back(pass.is_here ? pass.down_nanos - begin : 0);
-    nanos.push_back(pass.is_here ? pass.up_nanos - pass.down_nanos : -1);
-    computation.push_back(pass.computation_nanos);
-  }
-  return {{"tree", round.tree}, {"sequence", round.sequence}, {"begin", begin}, {"down", down},
-          {"nanos", nanos},     {"computation", computation}};
+  return {{"begin", stretch.begin_nanos},
+          {"end", stretch.end_nanos},
+          {"parts", parts},
+          {"label", label},
+          {"thread", thread},
+          {"nanos", nanos}};
 }
 
-/// Returns the bars as JSON, with one list for each property. Times count from the first bar.
-Json json_of_groups(const PageGroupsReport& groups) {
-  Json thread = Json::array(), name = Json::array(), begin = Json::array(), nanos = Json::array();
-  const std::int64_t first = groups.bars.empty() ? 0 : groups.bars.front().begin_nanos;
-  for (const auto& bar : groups.bars) {
-    thread.push_back(bar.thread);
-    name.push_back(bar.name);
-    begin.push_back(bar.begin_nanos - first);
-    nanos.push_back(bar.end_nanos - bar.begin_nanos);
+/// Returns the steps as JSON. Each begin counts from the end of the step before.
+Json json_of_path(const TimelineReport& timeline) {
+  Json gap = Json::array(), nanos = Json::array(), label = Json::array(), from = Json::array(),
+       to = Json::array();
+  std::int64_t end = 0;
+  for (const auto& step : timeline.path) {
+    gap.push_back(step.begin_nanos - end);
+    nanos.push_back(step.nanos);
+    label.push_back(step.label);
+    from.push_back(step.from_thread);
+    to.push_back(step.to_thread);
+    end = step.begin_nanos + step.nanos;
   }
-  return {{"names", groups.names}, {"thread", thread}, {"name", name},
-          {"begin", begin},        {"nanos", nanos},   {"more", groups.more}};
+  return {{"whole", timeline.has_whole_path},
+          {"gap", gap},
+          {"nanos", nanos},
+          {"label", label},
+          {"from", from},
+          {"to", to}};
 }
 
-Json json_of_timeline(const PageTimelineReport& timeline) {
+Json json_of_timeline(const TimelineReport& timeline) {
+  Json labels = Json::array();
+  for (const TimeRow& row : timeline.labels)
+    labels.push_back({{"operation", row.operation},
+                      {"cause", words_of(row.cause).name},
+                      {"text", text_of(row)}});
   Json stretches = Json::array();
-  for (const auto& stretch : timeline.stretches) {
-    Json rounds = Json::array();
-    for (const auto& round : stretch.rounds) rounds.push_back(json_of_round(round));
-    stretches.push_back({{"slowest", stretch.slowest},
-                         {"slowest_nanos", stretch.slowest_nanos},
-                         {"beginning", stretch.is_beginning},
-                         {"error_nanos", stretch.error_nanos},
-                         {"rounds", rounds}});
+  for (const auto& stretch : timeline.stretches) stretches.push_back(json_of_stretch(stretch));
+  Json shares = Json::array();
+  for (const auto& share : timeline.shares)
+    shares.push_back({share.block, share.label, share.nanos});
+  Json iteration_lengths = Json::array();
+  std::int64_t begin = timeline.first_iteration_nanos;
+  for (const std::int64_t end : timeline.iteration_ends) {
+    iteration_lengths.push_back(end - begin);
+    begin = end;
   }
-  Json json = {{"common_clock", timeline.has_common_clock}, {"stretches", stretches}};
-  if (!timeline.groups.bars.empty()) json["groups"] = json_of_groups(timeline.groups);
-  return json;
+  return {{"nanos", timeline.nanos},
+          {"common_clock", timeline.has_common_clock},
+          {"labels", labels},
+          {"stretches", stretches},
+          {"path", json_of_path(timeline)},
+          {"blocks", timeline_blocks},
+          {"shares", shares},
+          {"iterations",
+           {{"begin", timeline.first_iteration_nanos},
+            {"each", timeline.iterations_in_each},
+            {"lengths", iteration_lengths}}}};
+}
+
+/// Returns the words that the page has in common with the text.
+Json json_of_words(const Report& report) {
+  Json causes = Json::array(), costs = Json::array();
+  for (std::size_t cause = 0; cause < time_causes; ++cause) {
+    TimeRow row;
+    row.operation = "waiting";
+    row.cause = static_cast<TimeCause>(cause);
+    causes.push_back({{"name", time_cause_words[cause].name},
+                      {"text", time_cause_words[cause].text},
+                      {"waiting", is_of_thread(row.cause) ? text_of(row) : ""}});
+  }
+  for (const Finding& finding : report.findings) costs.push_back(cost_text(finding, report.time));
+  return {{"causes", causes},
+          {"iterations", text_of(report.time.iterations)},
+          {"sensitivity", sensitivity_text(report.time)},
+          {"costs", costs},
+          {"without_findings", text_without_findings(report)},
+          {"notes", notes_of(report)}};
 }
 
 std::string base64(const std::vector<unsigned char>& bytes) {
@@ -170,12 +210,12 @@ std::string base64(const std::vector<unsigned char>& bytes) {
 
 }  // namespace
 
-std::string page_json(const Structure& structure, const Report& report,
-                      const PageTimelineReport& timeline, const PageHead& head) {
+std::string page_json(const Structure& structure, const Report& report, const PageHead& head) {
   const Json json = {{"head", json_of_head(head)},
                      {"report", to_json(report)},
+                     {"words", json_of_words(report)},
                      {"shape", json_of_shape(Shape(structure))},
-                     {"timeline", json_of_timeline(timeline)}};
+                     {"timeline", json_of_timeline(report.timeline)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -190,7 +230,7 @@ std::string page_data(std::string_view json) {
 }
 
 void write_page(const std::filesystem::path& file, const Structure& structure, const Report& report,
-                const PageTimelineReport& timeline, const PageHead& head) {
+                const PageHead& head) {
   const std::string_view page = page_template();
   const std::size_t mark = page.find(data_mark);
   if (mark == std::string_view::npos) {
@@ -200,7 +240,7 @@ void write_page(const std::filesystem::path& file, const Structure& structure, c
   }
   base::OutputFile out(file.string());
   out.append(page.substr(0, mark));
-  out.append(page_data(page_json(structure, report, timeline, head)));
+  out.append(page_data(page_json(structure, report, head)));
   out.append(page.substr(mark + data_mark.size()));
   out.finish();
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/page.hpp — export of a report as one self-contained HTML file.
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
-#include "eventspace/page/page_timeline.hpp"
 #include "eventspace/structure.hpp"
 
 namespace eventspace {
@@ -23,17 +23,19 @@ struct PageHead {
   std::vector<std::string> losses;
 };
 
+/// Number of parts of threads' time in a page, so that a page has at most a few megabytes.
+inline constexpr std::size_t page_timeline_parts = 200'000;
+
 /// Returns the JSON that eventspace/page/web/src/data.ts reads: the head, the report, the trees and
 /// the timeline.
-std::string page_json(const Structure& structure, const Report& report,
-                      const PageTimelineReport& timeline, const PageHead& head);
+std::string page_json(const Structure& structure, const Report& report, const PageHead& head);
 /// Returns `json` deflated and in base64, as the page contains it.
 std::string page_data(std::string_view json);
 
 /// Writes the page. Throws: std::runtime_error if the file cannot be written, or if the program was
 /// built without Node and therefore has no page template.
 void write_page(const std::filesystem::path& file, const Structure& structure, const Report& report,
-                const PageTimelineReport& timeline, const PageHead& head);
+                const PageHead& head);
 
 /// Returns the page without data, as eventspace/page/web/build.mjs made it; empty if it was not
 /// built. The definition is generated.

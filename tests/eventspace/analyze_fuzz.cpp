@@ -94,18 +94,15 @@ class Analyzed {
   }
 
   void analyze(const HostClocks& clocks, bool is_all) {
-    PageTimelineOptions shown;
-    shown.has_common_clock = clocks.is_common();
-    PageTimeline timeline(trace_->structure, shown);
-    report_ = analyze_trace(
-        *trace_, clocks, {}, [](double) {},
-        [&timeline](std::uint32_t host, const auto& records) { timeline.add(host, records); });
+    AnalysisOptions limits;
+    limits.timeline_parts = page_timeline_parts;
+    report_ = analyze_trace(*trace_, clocks, limits);
     check_json(print_json(to_json(*report_)), is_all);
     for (const std::size_t rows : {std::size_t{0}, std::size_t{20}})
       check_text(to_text(*report_, rows));
     PageHead head;
     head.losses = losses_of(*report_);
-    const std::string json = page_json(trace_->structure, report_->report, timeline.finish(), head);
+    const std::string json = page_json(trace_->structure, report_->report, head);
     check_json(json, is_all);
     if (!is_all) return;
     const Comparison comparison = compare(report_->report, report_->report);

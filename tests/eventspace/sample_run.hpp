@@ -54,6 +54,7 @@ struct Options {
   /// Natural variation: returns the time that is added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool names_the_last = true;
+  bool has_common_clock = false;  ///< otherwise each host has a clock of its own
 };
 
 class Run {
@@ -143,7 +144,8 @@ class Run {
 
   /// Converts a time to the clock of a host. Each host has a clock of its own. No result of the
   /// analysis may depend on the differences between the clocks.
-  static std::int64_t clock(std::uint32_t host, std::int64_t time) {
+  std::int64_t clock(std::uint32_t host, std::int64_t time) const {
+    if (options_.has_common_clock) return time;
     return time + 1'000'000'000LL * (host * 7919 % 101);
   }
 

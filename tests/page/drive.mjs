@@ -30,6 +30,7 @@ async function open(browser, file, scheme) {
   const page = await browser.newPage({
     viewport: { width: 1360, height: 900 },
     colorScheme: scheme,
+    reducedMotion: "reduce", // smooth scrolling would move what is measured
   });
   const wrong = [];
   page.on(
@@ -58,7 +59,7 @@ async function open(browser, file, scheme) {
 
 async function try_timeline(page) {
   if (!(await page.$("#timeline"))) return;
-  const canvas = await page.$("#timeline canvas");
+  const canvas = await page.$("#timeline .rows canvas");
   await canvas.scrollIntoViewIfNeeded();
   await page.click('#timeline button[aria-label="Show all of it"]');
   const all = await width_of(page);
@@ -86,9 +87,68 @@ async function try_timeline(page) {
   await page.keyboard.press("ArrowDown");
   assert.notEqual(await said(), first, "the chosen row is said in words");
   for (const level of ["2", "1", "0"]) {
-    await page.selectOption("#timeline .controls .control:nth-of-type(2) select", level);
+    await page.selectOption("#timeline .controls select", level);
     await page.waitForTimeout(50);
   }
+}
+
+/** Selects parts of the run by dragging: in the overview, and in the ruler above the rows. */
+async function try_selection(page) {
+  const overview = await page.$("#timeline .minimap canvas");
+  if (!overview) return;
+  await page.click('#timeline button[aria-label="Show all of it"]');
+  await overview.scrollIntoViewIfNeeded();
+  const all = await width_of(page);
+  const drag = async (box, y, from, to) => {
+    await page.mouse.move(box.x + box.width * from, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
+    await page.mouse.up();
+  };
+  let box = await overview.boundingBox();
+  await drag(box, box.y + box.height / 2, 0.5, 0.75);
+  const [from, to] = await range(page);
+  assert(Math.abs(from / all - 0.5) < 0.03, `the part begins at half of the run, not at ${from}`);
+  assert(Math.abs((to - from) / all - 0.25) < 0.03, "a quarter of the run is selected");
+  box = await (await page.$("#timeline .rows canvas")).boundingBox();
+  await drag(box, box.y + 8, 0.5, 0.8);
+  const [begin, end] = await range(page);
+  assert(begin > from && end < to, "the ruler selects a part of that");
+}
+
+/** Goes from each finding to its place in the timeline. */
+async function try_jumps(page) {
+  const buttons = page.locator("#findings .place button");
+  for (let number = 0; number < (await buttons.count()); ++number) {
+    await page.click('#timeline button[aria-label="Show all of it"]');
+    const all = await width_of(page);
+    await buttons.nth(number).click();
+    const finding = await buttons.nth(number).evaluate((one) => one.closest("li").textContent);
+    const row = await page.$eval("#timeline", (section) => section.view.row);
+    const host = row.replace(/\/.*/, "");
+    assert(finding.includes(host), `${row} is the row of: ${finding}`);
+    if ((await page.textContent("#timeline")).includes("one clock of all hosts"))
+      assert((await width_of(page)) < all / 2, "the time of the finding is shown");
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
+  }
+}
+
+/** Checks that nothing is wider than the page, except what scrolls in its own box. */
+async function check_widths(page) {
+  for (const width of [390, 700, 1240, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(100);
+    const wide = await page.evaluate(
+      (most) =>
+        [...document.querySelectorAll("body *")]
+          .filter((one) => !one.closest(".scroll, .tree, .rows") && !one.closest(".uplot"))
+          .filter((one) => one.getBoundingClientRect().right > most + 1)
+          .map((one) => `${one.tagName} ${one.className} ${one.closest("section")?.id}`),
+      width,
+    );
+    assert.deepEqual(wide, [], `at ${width} px`);
+  }
+  await page.setViewportSize({ width: 1360, height: 900 });
 }
 
 async function try_tables(page) {
@@ -194,8 +254,20 @@ async function drive(browser, file) {
     const { page, wrong, ready, painted } = await open(browser, file, scheme);
     await take_pictures(page, file, scheme);
     await check_access(page);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await check_access(page);
+    await page.setViewportSize({ width: 1360, height: 900 });
     if (scheme === "light") {
-      for (const attempt of [try_theme, try_timeline, try_tables, try_transfers, try_tree])
+      for (const attempt of [
+        try_theme,
+        try_timeline,
+        try_selection,
+        try_jumps,
+        try_tables,
+        try_transfers,
+        try_tree,
+        check_widths,
+      ])
         await attempt(page, file);
     }
     assert.deepEqual(wrong, []);

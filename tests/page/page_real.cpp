@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/output_file.hpp"
 #include "eventspace/analysis/analysis.hpp"
 #include "eventspace/page/page.hpp"
 #include "eventspace/transfer_record.hpp"
@@ -18,8 +20,9 @@ namespace {
 using eventspace::sample::ms;
 
 /// `streams`: number of streams of each link between clusters; frames take turns on them.
-void write_page_of(const std::filesystem::path& file, const eventspace::sample::Options& options,
+void write_page_of(const std::filesystem::path& file, eventspace::sample::Options options,
                    int rounds, std::uint32_t streams = 0) {
+  options.has_common_clock = streams > 0;
   eventspace::sample::Run run(options);
   const auto clusters = static_cast<std::uint32_t>(run.structure.clusters.size());
   for (std::uint32_t from = 0; streams > 0 && from < clusters; ++from)
@@ -29,13 +32,10 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
   analysed.has_common_clock = streams > 0;
   // Predictions need a common clock.
   if (streams > 0) analysed.questions = {{"link:*.latency=5ms"}, {}, true};
+  analysed.timeline_parts = eventspace::page_timeline_parts;
   eventspace::Analysis analysis(run.structure, analysed);
-  eventspace::PageTimeline timeline(run.structure);
   const auto add = [&](const auto& records) {
-    for (std::uint32_t host = 0; host < records.size(); ++host) {
-      analysis.add(host, records[host]);
-      timeline.add(host, records[host]);
-    }
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
   };
   for (int round = 0; round < rounds; ++round) add(run.next_round());
   add(run.thread_records());
@@ -51,7 +51,13 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
   head.title = file.stem().string();
   head.command = {"noise_allreduce"};
   head.clock = "steady";
-  eventspace::write_page(file, run.structure, analysis.finish(), timeline.finish(), head);
+  const eventspace::Report report = analysis.finish();
+  eventspace::write_page(file, run.structure, report, head);
+  const auto write = [&](const char* extension, const std::string& content) {
+    base::write_file(std::filesystem::path(file).replace_extension(extension).string(), content);
+  };
+  write("txt", eventspace::to_text(report, 40));
+  write("json", eventspace::print_json(to_json(report)));
 }
 
 /// Writes the page of four clusters with a slow host, a noisy thread and a slow link.
@@ -96,6 +102,24 @@ TEST_CASE("page: a browser opens it from disk without errors even with 10000 thr
                               "' '" + few.string() + "' '" + streams.string() + "' '" +
                               many.string() + "'";
   CHECK(std::system(command.c_str()) == 0);
+}
+
+TEST_CASE("page: its words and figures are those of the text and of the JSON") {
+  if (!has_browser()) return test_support::skip("page (Node.js, Chromium)");
+  const trace_sample::Folder folder;
+  std::filesystem::create_directories(folder.path());
+  write_sample(folder.path() / "steady.html", 2, 2, 100);
+  write_sample(folder.path() / "virtual.html", 2, 2, 100, 4);
+  eventspace::sample::Options equal;
+  equal.has_common_clock = true;
+  write_page_of(folder.path() / "equal.html", equal, 50, 1);
+  for (const char* name : {"steady", "virtual", "equal"}) {
+    const std::string file = (folder.path() / name).string();
+    const std::string command = "PATHS_PAGE_TEST_PACKAGES='" PATHS_PAGE_TEST_PACKAGES
+                                "' node '" PATHS_SOURCE_DIR "/tests/page/words.mjs' '" +
+                                file + ".html' '" + file + ".txt' '" + file + ".json'";
+    CHECK(std::system(command.c_str()) == 0);
+  }
 }
 
 TEST_CASE("page: no edge is drawn as late by chance but those of a slow host are") {

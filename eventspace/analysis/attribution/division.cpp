@@ -25,30 +25,29 @@ class Parts {
 
   void emit(std::int64_t begin, std::int64_t end, TimeLabel label, const Binding& binding,
             Moment moment) const {
+    const auto part = [&](std::int64_t from, std::int64_t to) {
+      from = std::max(from, until_nanos_);
+      if (to > from) visit_({from, to, label, moment, binding.before});
+    };
     if (label.cause == TimeCause::computing) {
       // Other threads wait for a late thread at the end of its computation.
       const std::int64_t noise = std::min(binding.noise_nanos, end - begin);
-      emit(begin, end - noise, label, moment);
+      part(begin, end - noise);
       label.cause = TimeCause::noise;
-      return emit(end - noise, end, label, moment);
+      return part(end - noise, end);
     }
-    if (label.cause != TimeCause::link_latency) return emit(begin, end, label, moment);
+    if (label.cause != TimeCause::link_latency) return part(begin, end);
     const std::int64_t queued = std::min(binding.queued_nanos, end - begin);
     const std::int64_t transmitted = std::min(binding.transmitted_nanos, end - begin - queued);
     label.cause = TimeCause::link_queue;
-    emit(begin, begin + queued, label, moment);
+    part(begin, begin + queued);
     label.cause = TimeCause::link_transmission;
-    emit(begin + queued, begin + queued + transmitted, label, moment);
+    part(begin + queued, begin + queued + transmitted);
     label.cause = TimeCause::link_latency;
-    emit(begin + queued + transmitted, end, label, moment);
+    part(begin + queued + transmitted, end);
   }
 
  private:
-  void emit(std::int64_t begin, std::int64_t end, const TimeLabel& label, Moment moment) const {
-    begin = std::max(begin, until_nanos_);
-    if (end > begin) visit_({begin, end, label, moment});
-  }
-
   const std::function<void(const Segment&)>& visit_;
   std::int64_t until_nanos_;
 };
@@ -192,6 +191,26 @@ std::string where_of_place(const PlaceOfCause& place, const Structure& structure
   return "";
 }
 
+PlaceOfCause place_in_thread(const ThreadPart& part, const Structure& structure) {
+  const bool is_own = part.name == none && is_of_thread(part.label.cause);
+  return is_own ? PlaceOfCause{part.label.cause, part.label.one, 0}
+                : place_of(part.label, structure);
+}
+
+/// Returns "" for the computing of the thread itself.
+std::string where_in_thread(std::uint32_t operation, const PlaceOfCause& place,
+                            const Structure& structure) {
+  return operation == none && is_of_thread(place.cause) ? "" : where_of_place(place, structure);
+}
+
+bool has_records(const Moments& moments, std::uint32_t thread) {
+  return moments.life_of(thread).has_begun || !moments.operations_of(thread).empty();
+}
+
+std::int64_t end_of(const Moments& moments, std::uint32_t thread) {
+  return moments.time_of({Moment::Kind::thread_end, thread});
+}
+
 /// Causes that the headline adds up: all parts of the way over a link.
 TimeCause headline_cause(TimeCause cause) {
   return cause == TimeCause::link_transmission || cause == TimeCause::link_queue
@@ -244,66 +263,36 @@ class Division {
 
  private:
   const Structure& structure() const { return moments_.structure(); }
-  bool has_records(std::uint32_t thread) const {
-    return moments_.life_of(thread).has_begun || !moments_.operations_of(thread).empty();
-  }
-  std::int64_t end_of(std::uint32_t thread) const {
-    return moments_.time_of({Moment::Kind::thread_end, thread});
-  }
-
   void find_run() {
+    last_ = last_thread_of(moments_);
+    if (last_ == none) return;
+    end_nanos_ = begin_nanos_ = end_of(moments_, last_);
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
-      if (!has_records(thread)) continue;
+      if (!has_records(moments_, thread)) continue;
       const std::int64_t begin = moments_.life_of(thread).begin_nanos;
       ++report_.threads;
-      add_to(report_.threads_nanos, end_of(thread) - begin);
-      if (last_ == none || begin < begin_nanos_) begin_nanos_ = begin;
-      if (last_ != none && end_of(thread) <= end_nanos_) continue;
-      end_nanos_ = end_of(thread);
-      last_ = thread;
+      add_to(report_.threads_nanos, end_of(moments_, thread) - begin);
+      begin_nanos_ = std::min(begin_nanos_, begin);
     }
     report_.begin_nanos = begin_nanos_;
     report_.run_nanos = end_nanos_ - begin_nanos_;
   }
 
   void divide(std::uint32_t thread) {
-    if (!has_records(thread)) return;
+    if (!has_records(moments_, thread)) return;
     const std::string name = structure().thread_name(thread);
-    std::int64_t at = moments_.life_of(thread).begin_nanos;
-    const std::int64_t end = end_of(thread);
     std::map<std::pair<std::uint32_t, PlaceOfCause>, std::int64_t> sums;
-    std::int64_t computing = 0;
-    std::int64_t noise = 0;
-    const auto& operations = moments_.operations_of(thread);
-    for (std::uint32_t order = 0; order < operations.size(); ++order) {
-      const ThreadOperation& one = operations[order];
-      if (one.down_nanos > at) {
-        const std::int64_t nanos = std::min(one.down_nanos, end) - at;
-        const TimeLabel& label = moments_.labels().at(one.label_before);
-        if (label.cause == TimeCause::computing) {
-          const std::int64_t more = bindings_.noise_before(thread, order, nanos);
-          add_to(computing, nanos - more);
-          add_to(noise, more);
-        } else {
-          rows_.add({"", label.cause, where_of(label, structure())}, nanos, name);
-        }
-        at = std::min(one.down_nanos, end);
-      }
-      const std::int64_t until = std::min(one.up_nanos, end);
-      if (until <= at) continue;
-      report_.contradictions += walk_back(bindings_, one.end, at, [&](const Segment& segment) {
-        add_to(sums[{one.name, place_of(segment.label, structure())}],
-               std::min(segment.end_nanos, until) - std::min(segment.begin_nanos, until));
-      });
-      at = until;
-    }
-    add_to(computing, end - at);
-    if (computing > 0) rows_.add({"", TimeCause::computing, ""}, computing, name);
-    if (noise > 0) rows_.add({"", TimeCause::noise, ""}, noise, name);
+    report_.contradictions +=
+        divide_thread(bindings_, thread, moments_.life_of(thread).begin_nanos,
+                      end_of(moments_, thread), [&](const ThreadPart& part) {
+                        add_to(sums[{part.name, place_in_thread(part, structure())}], part.nanos());
+                      });
     for (const auto& [key, nanos] : sums) {
       const auto& [operation, place] = key;
-      rows_.add({names_[operation], place.cause, where_of_place(place, structure())}, nanos,
-                is_of_thread(place.cause) ? structure().thread_name(place.one) : name);
+      const bool is_of_other = operation != none && is_of_thread(place.cause);
+      rows_.add({operation == none ? "" : names_[operation], place.cause,
+                 where_in_thread(operation, place, structure())},
+                nanos, is_of_other ? structure().thread_name(place.one) : name);
     }
   }
 
@@ -393,6 +382,78 @@ std::string words_of(const OperationName& name) {
     return fmt::format("send of {} to the {} thread", object, side == "next" ? "previous" : "next");
   if (name.kind == "axe") return fmt::format("discarding of {}", object);
   return fmt::format("receipt of {} from the {} thread", object, side);
+}
+
+std::uint32_t last_thread_of(const Moments& moments) {
+  std::uint32_t last = none;
+  for (std::uint32_t thread = 0; thread < moments.threads(); ++thread)
+    if (has_records(moments, thread) &&
+        (last == none || end_of(moments, thread) > end_of(moments, last)))
+      last = thread;
+  return last;
+}
+
+std::uint64_t divide_thread(const Bindings& bindings, std::uint32_t thread,
+                            std::int64_t begin_nanos, std::int64_t end_nanos,
+                            const std::function<void(const ThreadPart&)>& visit) {
+  const Moments& moments = bindings.moments();
+  const auto& operations = moments.operations_of(thread);
+  const auto emit = [&](std::int64_t from, std::int64_t to, const TimeLabel& label,
+                        std::uint32_t name) {
+    from = std::max(from, begin_nanos);
+    to = std::min(to, end_nanos);
+    if (to > from) visit({from, to, label, name});
+  };
+  std::size_t order = static_cast<std::size_t>(
+      std::partition_point(operations.begin(), operations.end(),
+                           [&](const auto& one) { return one.down_nanos <= begin_nanos; }) -
+      operations.begin());
+  while (order > 0 && operations[order - 1].up_nanos > begin_nanos) --order;
+  std::int64_t at = order == 0 ? moments.life_of(thread).begin_nanos
+                               : std::min(operations[order - 1].up_nanos, begin_nanos);
+  std::uint64_t contradictions = 0;
+  const std::int64_t end = end_of(moments, thread);
+  for (; order < operations.size() && at < std::min(end, end_nanos); ++order) {
+    const ThreadOperation& one = operations[order];
+    if (const std::int64_t down = std::min(one.down_nanos, end); down > at) {
+      const TimeLabel& label = moments.labels().at(one.label_before);
+      std::int64_t noise = 0;
+      if (label.cause == TimeCause::computing)
+        noise = bindings.noise_before(thread, static_cast<std::uint32_t>(order), down - at);
+      emit(at, down - noise, label, none);
+      TimeLabel noisy = label;
+      noisy.cause = TimeCause::noise;
+      emit(down - noise, down, noisy, none);
+      at = down;
+    }
+    const std::int64_t until = std::min(one.up_nanos, end);
+    if (until <= at) continue;
+    contradictions += walk_back(bindings, one.end, at, [&](const Segment& segment) {
+      emit(segment.begin_nanos, std::min(segment.end_nanos, until), segment.label, one.name);
+    });
+    at = until;
+  }
+  emit(at, end, moments.labels().at(moments.labels().computing_of(thread)), none);
+  return contradictions;
+}
+
+TimeRow row_of(const ThreadPart& part, const Moments& moments) {
+  TimeRow row;
+  const Structure& structure = moments.structure();
+  if (part.name != none) row.operation = words_of(moments.names()[part.name]);
+  row.cause = part.label.cause;
+  row.where = where_in_thread(part.name, place_in_thread(part, structure), structure);
+  return row;
+}
+
+TimeRow row_of(const Segment& segment, const Moments& moments) {
+  TimeRow row;
+  const std::uint32_t name = moments.name_at(segment.moment);
+  if (!is_of_thread(segment.label.cause) && name != none)
+    row.operation = words_of(moments.names()[name]);
+  row.cause = segment.label.cause;
+  row.where = where_of(segment.label, moments.structure());
+  return row;
 }
 
 void set_headline_by_threads(TimeReport& report) {

@@ -17,6 +17,7 @@ struct Segment {
   std::int64_t end_nanos = 0;
   TimeLabel label;
   Moment moment;  ///< the moment that waited
+  Moment before;  ///< the moment that it waited for; nothing at the begin of the walk's time
   std::int64_t nanos() const { return end_nanos - begin_nanos; }
 };
 
@@ -26,6 +27,31 @@ struct Segment {
 /// Returns the number of moments that were recorded before a moment that they waited for.
 std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t until_nanos,
                         const std::function<void(const Segment&)>& visit);
+
+/// Part of a thread's time.
+struct ThreadPart {
+  std::int64_t begin_nanos = 0;
+  std::int64_t end_nanos = 0;
+  TimeLabel label;
+  std::uint32_t name = none;  ///< number of its OperationName; none between operations
+  std::int64_t nanos() const { return end_nanos - begin_nanos; }
+};
+
+/// Divides the time of a thread, as far as it is between two times. The parts adjoin. Those of one
+/// operation are visited from its end to its begin.
+///
+/// Returns the number of moments that were recorded before a moment that they waited for.
+std::uint64_t divide_thread(const Bindings& bindings, std::uint32_t thread,
+                            std::int64_t begin_nanos, std::int64_t end_nanos,
+                            const std::function<void(const ThreadPart&)>& visit);
+
+/// Returns a row without times: the operation, cause and place of a part of a thread's time.
+TimeRow row_of(const ThreadPart& part, const Moments& moments);
+/// Returns the same for a part of the critical path.
+TimeRow row_of(const Segment& segment, const Moments& moments);
+
+/// Returns the thread that ended last, at which the critical path ends; none without records.
+std::uint32_t last_thread_of(const Moments& moments);
 
 /// Divides the time of the run and of each thread.
 TimeReport divide_time(const Bindings& bindings);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "eventspace/analysis/attribution/division.hpp"
@@ -192,6 +193,7 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
     report.lengths.add(at - from);
     from = at;
   }
+  report.ends = std::move(cuts);
   report.rule = ends.rule;
   report.cut_at = ends.cut_at;
   report.each = ends.each;

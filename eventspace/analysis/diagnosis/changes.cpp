@@ -196,6 +196,7 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
     return static_cast<std::int64_t>(begins.sum / static_cast<double>(begins.count)) -
            report.time.begin_nanos;
   };
+  if (report.time.has_critical_path) finding.at_nanos = begin_of(part.from);
   finding.sentence =
       fmt::format("{} {:.1f}% longer {} (mean {:.3f} ms against {:.3f} ms)", who, finding.figure,
                   times_of(part, begin_of), ms(part.high), ms(part.low));
@@ -211,6 +212,7 @@ Finding change_of(const LinkReport& link, const Higher& part, const Report& repo
     return static_cast<std::int64_t>(static_cast<double>(report.time.run_nanos) *
                                      static_cast<double>(row) / static_cast<double>(part.rows));
   };
+  if (report.time.has_critical_path) finding.at_nanos = begin_of(part.from);
   finding.sentence = fmt::format(
       "link {} from {} to {} takes {:.1f}% longer {} (mean {:.3f} ms against {:.3f} ms)",
       link.place.wrapper, finding.from, finding.to, finding.figure, times_of(part, begin_of),
@@ -275,6 +277,8 @@ void find_stalls(const Report& report, std::vector<Finding>& found) {
     if (group.size() == 1) finding.thread = first.name;
     finding.before = first.graph;
     finding.after = first.after;
+    if (report.time.has_critical_path)
+      finding.at_nanos = first.longest_begin_nanos - report.time.begin_nanos;
     finding.figure = static_cast<double>(first.noise_nanos);
     finding.unit = "nanoseconds";
     finding.cost_nanos = first.critical_noise_nanos;

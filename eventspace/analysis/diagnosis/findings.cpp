@@ -229,6 +229,8 @@ void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
     finding.thread = thread.name;
     finding.after = thread.after;
     finding.before = thread.graph;
+    if (report.time.has_critical_path)
+      finding.at_nanos = thread.longest_begin_nanos - report.time.begin_nanos;
     finding.figure = static_cast<double>(thread.noise_median_nanos);
     finding.unit = "nanoseconds";
     finding.cost_nanos = thread.critical_noise_nanos;

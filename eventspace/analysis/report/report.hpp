@@ -16,6 +16,7 @@
 #include "eventspace/analysis/report/place_reports.hpp"
 #include "eventspace/analysis/report/thread_reports.hpp"
 #include "eventspace/analysis/report/time_report.hpp"
+#include "eventspace/analysis/report/timeline_report.hpp"
 #include "eventspace/analysis/report/transfer_report.hpp"
 #include "eventspace/structure.hpp"
 
@@ -62,6 +63,8 @@ struct Finding {
   /// Part of the computations or messages that is concerned, if it is not all of them.
   double from_share = 0;
   double to_share = 1;
+  /// Time since the begin of the run at which it shows; less than 0 if it is no certain time.
+  std::int64_t at_nanos = -1;
   std::string sentence;
   std::vector<std::string> rests_on_damage;
 };
@@ -80,6 +83,9 @@ void describe(Visitor& visit, const Finding& finding) {
               "Begin of the part that is concerned, as a share of all computations or messages.",
               part);
   visit.field("to_share", finding.to_share, units::share, "End of that part.", part);
+  visit.field("at_nanos", finding.at_nanos, units::nanos,
+              "Time since the begin of the run at which the finding shows.",
+              left_out(finding.at_nanos < 0, "if it is no certain time"));
   visit.field("cost_nanos", finding.cost_nanos, units::nanos,
               "Time by which the run would be shorter without the finding. If it could not be "
               "predicted: cost on the critical paths, in total.");
@@ -161,6 +167,7 @@ struct Report {
   GroupsReport groups;
   TransfersReport transfers;
   std::vector<Series> series;  ///< not in the JSON
+  TimelineReport timeline;     ///< not in the JSON; empty without AnalysisOptions::timeline_parts
 };
 
 template <class Visitor>
@@ -190,6 +197,13 @@ void describe(Visitor& visit, const Report& report) {
   visit.field("transfers", report.transfers, units::none, "Data that crossed between clusters.",
               left_out(!report.transfers.has_several_clusters, "if there is one cluster"));
 }
+
+/// Returns notes about records that could not be used, or that may be missing.
+std::vector<std::string> notes_of(const Report& report);
+/// Returns what a finding costs in words; "" if nothing is known.
+std::string cost_text(const Finding& finding, const TimeReport& time);
+/// Returns the words of a report without findings.
+std::string text_without_findings(const Report& report);
 
 nlohmann::ordered_json to_json(const Report& report);
 /// Prints JSON as UTF-8. Names from a forged trace may be invalid UTF-8; such bytes are replaced.

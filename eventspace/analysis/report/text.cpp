@@ -75,7 +75,6 @@ class Text : private TextWithTables {
   void heading(std::string_view title, std::string_view basis) { line("\n{} [{}]", title, basis); }
 
   void coverage(const std::vector<std::string>& losses);
-  std::vector<std::string> notes() const;
   void graphs();
   void graph(const std::vector<const CriticalReport*>& trees);
   void late_iterations(const std::string& graph);
@@ -97,7 +96,7 @@ class Text : private TextWithTables {
 
 void Text::coverage(const std::vector<std::string>& losses) {
   std::vector<std::string> all = losses;
-  const std::vector<std::string> more = notes();
+  const std::vector<std::string> more = notes_of(report_);
   all.insert(all.end(), more.begin(), more.end());
   const std::uint64_t of_groups = report_.groups.records;
   line("{} records, {} of operations{}{}", report_.coverage.records, report_.coverage.operations,
@@ -113,50 +112,15 @@ void Text::coverage(const std::vector<std::string>& losses) {
   }
 }
 
-/// Returns notes about records that could not be used, or that may be missing.
-std::vector<std::string> Text::notes() const {
-  const CoverageReport& all = report_.coverage;
-  std::vector<std::string> notes;
-  const auto mention = [&](std::uint64_t count, std::string_view what) {
-    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
-  };
-  for (const HostReport& host : report_.hosts)
-    mention(host.missing_rounds, "rounds lack records of host " + host.name);
-  for (const CriticalReport& tree : report_.critical) {
-    if (tree.incomplete_rounds + tree.failed_rounds == 0) continue;
-    notes.push_back(fmt::format("{}{}{}: {} rounds, {} more incomplete, {} failed", tree.graph,
-                                tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds,
-                                tree.incomplete_rounds, tree.failed_rounds));
-  }
-  mention(all.unknown, "not used: of no place in the plan");
-  mention(all.repeated, "not used: there was one like it");
-  mention(all.late, "not used: arrived after their round was dropped");
-  mention(all.contradictory, "rounds left out: a result arrived before it was wanted");
-  mention(all.without_computation, "operations after a gap, or that overlapped another one");
-  mention(all.judged_early, "computations were judged before the end, by the earlier ones");
-  return notes;
-}
-
 void Text::findings() {
   line("\nOut of the ordinary");
-  const bool is_any =
-      !report_.groups.operations.empty() ||
-      std::any_of(report_.critical.begin(), report_.critical.end(),
-                  [](const CriticalReport& tree) { return tree.iteration.count > 0; });
-  if (report_.findings.empty())
-    line("  {}", is_any || (report_.critical.empty() && report_.coverage.operations > 0)
-                     ? "Nothing: every host, thread and link is like its equals."
-                     : "Nothing is known: no round has all its records.");
+  if (report_.findings.empty()) line("  {}", text_without_findings(report_));
   const std::size_t shown = std::min(std::max(findings_shown, rows_), report_.findings.size());
   for (std::size_t place = 0; place < shown; ++place) {
     const Finding& finding = report_.findings[place];
     line("  {}. {}{} [{}]", place + 1, finding.sentence, at(finding.place), finding.basis);
-    if (finding.is_predicted)
-      line("     {}without it the run would be {:.6f} s shorter{}",
-           finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos),
-           report_.time.has_recorded_decisions ? ", with the recorded decisions" : "");
-    else if (finding.cost_nanos > 0)
-      line("     cost {:.3f} s in total", seconds(finding.cost_nanos));
+    const std::string cost = cost_text(finding, report_.time);
+    if (!cost.empty()) line("     {}", cost);
   }
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
@@ -464,6 +428,49 @@ void Text::conditional(const ConditionalReport& one) {
 }
 
 }  // namespace
+
+std::vector<std::string> notes_of(const Report& report) {
+  const CoverageReport& all = report.coverage;
+  std::vector<std::string> notes;
+  const auto mention = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
+  };
+  for (const HostReport& host : report.hosts)
+    mention(host.missing_rounds, "rounds lack records of host " + host.name);
+  for (const CriticalReport& tree : report.critical) {
+    if (tree.incomplete_rounds + tree.failed_rounds == 0) continue;
+    notes.push_back(fmt::format("{}{}{}: {} rounds, {} more incomplete, {} failed", tree.graph,
+                                tree.cluster.empty() ? "" : " in ", tree.cluster, tree.rounds,
+                                tree.incomplete_rounds, tree.failed_rounds));
+  }
+  mention(all.unknown, "not used: of no place in the plan");
+  mention(all.repeated, "not used: there was one like it");
+  mention(all.late, "not used: arrived after their round was dropped");
+  mention(all.contradictory, "rounds left out: a result arrived before it was wanted");
+  mention(all.without_computation, "operations after a gap, or that overlapped another one");
+  mention(all.judged_early, "computations were judged before the end, by the earlier ones");
+  return notes;
+}
+
+std::string cost_text(const Finding& finding, const TimeReport& time) {
+  if (finding.is_predicted)
+    return fmt::format("{}without it the run would be {:.6f} s shorter{}",
+                       finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos),
+                       time.has_recorded_decisions ? ", with the recorded decisions" : "");
+  if (finding.cost_nanos > 0)
+    return fmt::format("cost {:.3f} s in total", seconds(finding.cost_nanos));
+  return "";
+}
+
+std::string text_without_findings(const Report& report) {
+  const bool is_any =
+      !report.groups.operations.empty() ||
+      std::any_of(report.critical.begin(), report.critical.end(),
+                  [](const CriticalReport& tree) { return tree.iteration.count > 0; });
+  return is_any || (report.critical.empty() && report.coverage.operations > 0)
+             ? "Nothing: every host, thread and link is like its equals."
+             : "Nothing is known: no round has all its records.";
+}
 
 std::string to_text(const Report& report, std::size_t rows,
                     const std::vector<std::string>& losses) {

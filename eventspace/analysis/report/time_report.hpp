@@ -71,6 +71,12 @@ constexpr bool is_of_thread(TimeCause cause) {
   return cause == TimeCause::computing || cause == TimeCause::noise;
 }
 
+/// Whether a message is between two clusters, or waits for its link.
+constexpr bool is_of_link(TimeCause cause) {
+  return cause == TimeCause::link_latency || cause == TimeCause::link_transmission ||
+         cause == TimeCause::link_queue;
+}
+
 /// Part of the time of all threads, or of the critical path.
 struct TimeRow {
   std::string operation;  ///< "" for time between operations
@@ -115,7 +121,11 @@ struct IterationReport {
   std::int64_t beginning_nanos = 0;
   std::int64_t end_nanos = 0;
   Blocks lengths;
+  std::vector<std::int64_t> ends;  ///< end of each iteration; not in the JSON
 };
+
+/// Returns when an iteration ends, in words.
+std::string text_of(const IterationReport& iterations);
 
 template <class Visitor>
 void describe(Visitor& visit, const IterationReport& iterations) {
@@ -161,6 +171,9 @@ struct TimeReport {
   std::vector<Sensitivity> sensitivities;  ///< empty without a question for them
   bool is_cut = false;  ///< whether the times end before the run, which has too many records
 };
+
+/// Returns what a small change of the headline's part would do, with a caution if it needs one.
+std::string sensitivity_text(const TimeReport& time);
 
 template <class Visitor>
 void describe(Visitor& visit, const TimeReport& time) {

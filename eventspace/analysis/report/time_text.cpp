@@ -25,9 +25,7 @@ class TimeText : private TextWithTables {
     run();
     if (!report_.headline.empty()) {
       line("\n{}", report_.headline);
-      if (!report_.sensitivity.empty())
-        line("  {}{}", report_.sensitivity,
-             report_.has_recorded_decisions ? ", with the recorded decisions" : "");
+      if (!report_.sensitivity.empty()) line("  {}", sensitivity_text(report_));
       line("  {}", report_.advice);
     }
     if (report_.what_if) what_if(*report_.what_if);
@@ -63,19 +61,13 @@ class TimeText : private TextWithTables {
           seconds(report_.run_nanos));
     const IterationReport& iterations = report_.iterations;
     if (iterations.count == 0) {
-      line("\nThe run took {:.6f} s; no iterations were found", seconds(report_.run_nanos));
+      line("\nThe run took {:.6f} s; {}", seconds(report_.run_nanos), text_of(iterations));
       return;
     }
     line("\nThe run took {:.6f} s: {} iterations of {:.6f} ms (mean; median {:.6f}, p99 {:.6f})",
          seconds(report_.run_nanos), iterations.count, ms(iterations.length.mean),
          ms(iterations.length.p50), ms(iterations.length.p99));
-    if (iterations.rule == "mark")
-      line("  an iteration ends when all threads that mark iterations have marked its end");
-    else
-      line("  an iteration ends when all {} returned from {}{}",
-           iterations.rule == "element" ? "threads that do it have" : "threads have",
-           iterations.cut_at,
-           iterations.each == 1 ? "" : fmt::format(", every {} times", iterations.each));
+    line("  {}", text_of(iterations));
     if (iterations.beginning_nanos > 0 || iterations.end_nanos > 0)
       line("  {:.6f} s before the first iteration, {:.6f} s after the last",
            seconds(iterations.beginning_nanos), seconds(iterations.end_nanos));
@@ -184,6 +176,21 @@ std::string text_of(const TimeRow& row) {
   if (row.cause == TimeCause::unknown) text += ":";
   if (row.where.empty()) return text;
   return text + (is_of_others ? " of " : " ") + row.where;
+}
+
+std::string text_of(const IterationReport& iterations) {
+  if (iterations.count == 0) return "no iterations were found";
+  if (iterations.rule == "mark")
+    return "an iteration ends when all threads that mark iterations have marked its end";
+  return fmt::format("an iteration ends when all {} returned from {}{}",
+                     iterations.rule == "element" ? "threads that do it have" : "threads have",
+                     iterations.cut_at,
+                     iterations.each == 1 ? "" : fmt::format(", every {} times", iterations.each));
+}
+
+std::string sensitivity_text(const TimeReport& time) {
+  const bool has_recorded = time.has_recorded_decisions && !time.sensitivity.empty();
+  return time.sensitivity + (has_recorded ? ", with the recorded decisions" : "");
 }
 
 std::string to_text(const TimeReport& report, std::size_t rows) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/web/src/causes.ts — causes of time, with their order and colours.
+import type { Data } from './data';
+import { h } from './dom';
 
-/** Causes of the critical path and slices of the timeline; `style` names a colour of style.css. */
+/** Causes of the ways of rounds; `style` names a colour of style.css. */
 export const causes = [
   { key: 'computation', text: 'computation', style: '--computation' },
   { key: 'noise', text: 'noise', style: '--noise' },
-  { key: 'waiting', text: 'waiting for others', style: '--waiting' },
   { key: 'join', text: 'join', style: '--join' },
   { key: 'network', text: 'network', style: '--network' },
   { key: 'link', text: 'link', style: '--link' },
@@ -14,7 +15,7 @@ export const causes = [
   { key: 'internal', text: 'other wrappers', style: '--internal' },
 ] as const;
 
-export type CauseKey = (typeof causes)[number]['key'];
+type CauseKey = (typeof causes)[number]['key'];
 
 /** Words of the report that differ from the keys. */
 const words: Record<string, CauseKey> = {
@@ -25,3 +26,48 @@ const words: Record<string, CauseKey> = {
 };
 export const cause_of = (name: string): (typeof causes)[number] =>
   causes.find((cause) => cause.key === (words[name] ?? name)) ?? causes[causes.length - 1];
+
+/** Colours of the causes of where the time went. */
+const styles: Record<string, string> = {
+  computing: '--computation',
+  noise: '--noise',
+  link_latency: '--link',
+  link_transmission: '--check',
+  link_queue: '--delay',
+  network: '--network',
+  sending: '--network',
+  hold: '--delay',
+  folding: '--join',
+};
+interface Caused {
+  operation: string;
+  cause: string;
+}
+const is_waiting = (row: Caused): boolean => row.cause === 'computing' && row.operation !== '';
+/** Returns the colour of a row. Waiting for threads that compute is not computing. */
+export const style_of = (row: Caused): string =>
+  is_waiting(row) ? '--waiting' : (styles[row.cause] ?? '--internal');
+
+/** Returns the colours of rows with the words of the report, in the order of its causes. */
+export function legend(data: Data, rows: Caused[]): HTMLElement {
+  const words = new Map<string, string[]>();
+  for (const cause of data.words.causes)
+    for (const operation of cause.waiting ? ['', 'waiting'] : ['']) {
+      const row = { operation, cause: cause.name };
+      const is_there = rows.some(
+        (one) =>
+          one.cause === cause.name &&
+          (!cause.waiting || (one.operation !== '') === (operation !== '')),
+      );
+      if (!is_there) continue;
+      const all = words.get(style_of(row)) ?? [];
+      words.set(style_of(row), [...all, operation ? cause.waiting : cause.text]);
+    }
+  return h(
+    'ul',
+    { class: 'legend', 'aria-label': 'Colours' },
+    ...[...words].map(([style, texts]) =>
+      h('li', { style: `--colour:var(${style})` }, texts.join(', or ')),
+    ),
+  );
+}

@@ -7,16 +7,6 @@ export type * from './report';
 
 export type Bin = Thread['computation_bins_from_to_count'][number];
 
-/** Bars of threads in group operations, sorted by begin. Each list has one entry for each bar. */
-export interface GroupBars {
-  names: string[];
-  thread: number[];
-  name: number[];
-  begin: number[];
-  nanos: number[];
-  more: number;
-}
-
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';
 
 /**
@@ -42,25 +32,51 @@ export interface Shape {
   trees: (Tree | null)[];
 }
 
-/**
- * A round. Each list has one entry for each lane of the tree. `down` is the time since `begin` at
- * which the operation passed; `nanos` is the time until its reply, below 0 if there is no record.
- */
-export interface Round {
-  tree: number;
-  sequence: number;
+/** Parts of threads' time that adjoin. The lists have one entry for each part; -1 = none. */
+export interface Stretch {
   begin: number;
-  down: number[];
+  end: number;
+  parts: number[]; // number of parts of each thread
+  label: number[];
+  thread: number[]; // thread that was waited for
   nanos: number[];
-  computation: number[];
 }
 
-export interface Stretch {
-  slowest: number;
-  slowest_nanos: number;
-  beginning: boolean;
-  error_nanos: number;
-  rounds: Round[];
+export interface TimelineLabel {
+  operation: string;
+  cause: string;
+  text: string;
+}
+
+/** Course of the run. Times count from its begin, or without one clock from that of each host. */
+export interface Timeline {
+  nanos: number;
+  common_clock: boolean;
+  labels: TimelineLabel[];
+  stretches: Stretch[];
+  /** Steps of the critical path; `gap` is the time since the end of the step before. */
+  path: {
+    whole: boolean;
+    gap: number[];
+    nanos: number[];
+    label: number[];
+    from: number[];
+    to: number[];
+  };
+  blocks: number;
+  shares: [block: number, label: number, nanos: number][];
+  /** Each length is that of `each` iterations. */
+  iterations: { begin: number; each: number; lengths: number[] };
+}
+
+/** Words that the page has in common with the text of the report. */
+export interface Words {
+  causes: { name: string; text: string; waiting: string }[];
+  iterations: string;
+  sensitivity: string;
+  costs: string[];
+  without_findings: string;
+  notes: string[];
 }
 
 export interface Data {
@@ -73,8 +89,9 @@ export interface Data {
     losses: string[];
   };
   report: Figures;
+  words: Words;
   shape: Shape;
-  timeline: { common_clock: boolean; stretches: Stretch[]; groups?: GroupBars };
+  timeline: Timeline;
 }
 
 /** Reads the data of the page: JSON, deflated by zlib, in base64. */

@@ -17,6 +17,11 @@ export function time(nanos: number): string {
   return `${digits(nanos)} ns`;
 }
 
+/** Formats of the text of the report, with the same digits. */
+export const exact_seconds = (nanos: number): string => `${(nanos / 1e9).toFixed(6)} s`;
+export const exact_milliseconds = (nanos: number): string => `${(nanos / 1e6).toFixed(6)} ms`;
+export const exact_percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
+
 export const count = (value: number): string => value.toLocaleString('en');
 export const milliseconds = (nanos: number): string =>
   (nanos / 1e6).toLocaleString('en', { minimumFractionDigits: 3, maximumFractionDigits: 3 });

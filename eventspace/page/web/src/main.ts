@@ -7,7 +7,7 @@ import { count } from './format';
 import { groups } from './groups';
 import { joins } from './joins';
 import { noise } from './noise';
-import { summary, time_by_cause } from './summary';
+import { damage, summary, time_by_cause } from './summary';
 import { where_time_went } from './time';
 import { tables } from './tables';
 import { timeline } from './timeline';
@@ -81,12 +81,14 @@ async function put_sections(data: Data): Promise<void> {
   const main = at('main');
   const join_view = joins(data);
   const noise_view = noise(data);
+  const course = timeline(data);
   const made: [string, () => HTMLElement | null][] = [
+    ['Damage', () => damage(data)],
     ['Time', () => where_time_went(data)],
-    ['Findings', () => summary(data)],
+    ['Findings', () => summary(data, (finding) => course?.shows(finding))],
+    ['Timeline', () => course?.element ?? null],
     ['Causes', () => time_by_cause(data)],
     ['Tree', () => tree(data, (join) => join_view?.show(join))],
-    ['Timeline', () => timeline(data)],
     ['Groups', () => groups(data)],
     ['Between clusters', () => transfers(data)],
     ['Arrivals', () => join_view?.element ?? null],

@@ -187,6 +187,7 @@ export interface Finding {
   unit: 'percent' | 'nanoseconds' | 'times';
   from_share?: number;
   to_share?: number;
+  at_nanos?: number;
   cost_nanos: number;
   predicted: boolean;
   hidden: boolean;

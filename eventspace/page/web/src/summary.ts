@@ -3,7 +3,7 @@
 import { cause_of, causes } from './causes';
 import type { CriticalPath, Data, Finding } from './data';
 import { basis, h, own_clock, section, where } from './dom';
-import { count, percent, plural, time } from './format';
+import { count, exact_percent, exact_seconds, percent, plural, time } from './format';
 import { table } from './table';
 
 const names: Record<string, string> = {
@@ -17,6 +17,9 @@ const names: Record<string, string> = {
   change: 'Change during the run',
 };
 const findings_shown = 5;
+const losses_shown = 3;
+/** Unknown time above this share of the threads’ time is named at the top. */
+const unknown_share_named = 0.01;
 
 function figure_of(finding: Finding): string {
   if (finding.unit === 'percent') return `${finding.figure.toFixed(1)}%`;
@@ -24,45 +27,74 @@ function figure_of(finding: Finding): string {
   return time(finding.figure);
 }
 
-function card(finding: Finding): HTMLElement {
+/** Returns the share of the run that a finding costs, or its size if the cost is not known. */
+function large_figure(data: Data, finding: Finding): HTMLElement {
+  const run = data.report.time.run_nanos;
+  if (finding.hidden) return h('p', { class: 'figure' }, 'hidden');
+  if (finding.cost_nanos <= 0 || run === 0) return h('p', { class: 'figure' }, figure_of(finding));
+  return h(
+    'p',
+    { class: 'figure' },
+    exact_percent(finding.cost_nanos / run),
+    h('small', {}, `of the run: ${exact_seconds(finding.cost_nanos)}`),
+  );
+}
+
+/** Returns the command that predicts the run without a finding. */
+function command_of(data: Data, number: number): string {
+  const title = data.head.title;
+  const trace = /^[\w./-]+$/.test(title) ? title : `'${title.replaceAll("'", "'\\''")}'`;
+  return `paths analyze ${trace} --without ${number}`;
+}
+
+type Jump = (finding: Finding) => (() => void) | undefined;
+
+function card(data: Data, finding: Finding, number: number, jump: Jump): HTMLElement {
   const name = names[finding.kind] ?? finding.kind.replaceAll('_', ' ');
+  const show = jump(finding);
+  const cost = data.words.costs[number];
   return h(
     'li',
     { class: `finding ${finding.kind}` },
-    h('p', { class: 'figure' }, figure_of(finding)),
+    large_figure(data, finding),
     h(
       'div',
       {},
-      h('h3', {}, name, basis(finding.basis)),
-      h(
-        'p',
-        {},
-        finding.sentence.replace(
-          /^[a-z]+ /,
-          (word) => word.charAt(0).toUpperCase() + word.slice(1),
+      h('h3', {}, `${number + 1}. ${name}`, basis(finding.basis)),
+      h('p', { class: 'sentence' }, finding.sentence),
+      cost && h('p', { class: 'cost' }, cost),
+      finding.predicted &&
+        h(
+          'p',
+          { class: 'quiet' },
+          finding.hidden
+            ? ''
+            : `Without it and all before it: ${exact_seconds(finding.run_without_nanos ?? 0)}. `,
+          h('code', {}, command_of(data, number + 1)),
         ),
-      ),
       h(
         'p',
-        { class: 'quiet' },
-        finding.cost_nanos > 0 ? `Total cost: ${time(finding.cost_nanos)} · ` : '',
+        { class: 'place' },
         h('code', {}, where(finding.place)),
+        show && h('button', { type: 'button', onclick: show }, 'Show in the timeline'),
       ),
     ),
   );
 }
 
-function findings_of(findings: Finding[]): HTMLElement {
-  if (findings.length === 0)
-    return h('p', {}, 'Nothing: every host, thread and link is like its equals.');
-  const list = h('ol', { class: 'findings' }, ...findings.slice(0, findings_shown).map(card));
+function findings_of(data: Data, jump: Jump): HTMLElement {
+  const { findings } = data.report;
+  if (findings.length === 0) return h('p', {}, data.words.without_findings);
+  const cards = (from: number, to: number): HTMLElement[] =>
+    findings.slice(from, to).map((finding, number) => card(data, finding, from + number, jump));
+  const list = h('ol', { class: 'findings' }, ...cards(0, findings_shown));
   if (findings.length <= findings_shown) return list;
   const more = h(
     'button',
     {
       type: 'button',
       onclick: () => {
-        list.append(...findings.slice(findings_shown).map(card));
+        list.append(...cards(findings_shown, findings.length));
         more.remove();
       },
     },
@@ -74,8 +106,8 @@ function findings_of(findings: Finding[]): HTMLElement {
 const tile = (figure: string, text: string): HTMLElement =>
   h('div', { class: 'tile' }, h('dt', {}, text), h('dd', {}, figure));
 
-export function summary(data: Data): HTMLElement {
-  const { report, shape, head } = data;
+export function summary(data: Data, jump: Jump): HTMLElement {
+  const { report, shape } = data;
   const tiles = h(
     'dl',
     { class: 'tiles' },
@@ -85,15 +117,35 @@ export function summary(data: Data): HTMLElement {
     ),
     tile(count(report.coverage.records), 'records'),
   );
-  const losses = h('ul', { class: 'losses' }, ...head.losses.map((loss) => h('li', {}, loss)));
-  return section(
-    'findings',
-    'Out of the ordinary',
-    '',
-    findings_of(report.findings),
-    tiles,
-    head.losses.length > 0 && losses,
-  );
+  return section('findings', 'Out of the ordinary', '', findings_of(data, jump), tiles);
+}
+
+/** Returns what could not be used of the trace; null if all of it was used. */
+export function damage(data: Data): HTMLElement | null {
+  const { time: went } = data.report;
+  const losses = [...data.head.losses, ...data.words.notes];
+  if (went.cut)
+    losses.push(
+      `The run has too many records: the times are of its first ${exact_seconds(went.run_nanos)}`,
+    );
+  if (went.unknown_share > unknown_share_named)
+    losses.push(
+      `The cause of ${exact_percent(went.unknown_share)} of the threads’ time is unknown`,
+    );
+  if (losses.length === 0) return null;
+  const item = (loss: string): HTMLElement => h('li', {}, loss);
+  const element = section('damage', 'Not all of the trace could be used', '');
+  element.append(h('ul', {}, ...losses.slice(0, losses_shown).map(item)));
+  if (losses.length > losses_shown)
+    element.append(
+      h(
+        'details',
+        {},
+        h('summary', {}, `${count(losses.length - losses_shown)} more`),
+        h('ul', {}, ...losses.slice(losses_shown).map(item)),
+      ),
+    );
+  return element;
 }
 
 interface Share {
@@ -149,16 +201,6 @@ function bar_of(critical: CriticalPath): HTMLElement {
   );
 }
 
-export function legend(keys: readonly string[]): HTMLElement {
-  return h(
-    'ul',
-    { class: 'legend', 'aria-label': 'Colours' },
-    ...causes
-      .filter((cause) => keys.includes(cause.key))
-      .map((cause) => h('li', { style: `--colour:var(${cause.style})` }, cause.text)),
-  );
-}
-
 export function time_by_cause(data: Data): HTMLElement | null {
   const all = data.report.critical_paths;
   if (all.length === 0) return null;
@@ -178,7 +220,11 @@ export function time_by_cause(data: Data): HTMLElement | null {
       {},
       'A round of a collective is as long as its slowest way through the tree: from the thread that arrived last, over the last to arrive of each join, and back. The bars show the parts of that way, added up over all rounds.',
     ),
-    legend(causes.map((cause) => cause.key).filter((key) => key !== 'waiting')),
+    h(
+      'ul',
+      { class: 'legend', 'aria-label': 'Colours' },
+      ...causes.map((cause) => h('li', { style: `--colour:var(${cause.style})` }, cause.text)),
+    ),
     h(
       'table',
       { class: 'stacks' },

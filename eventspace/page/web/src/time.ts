@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/web/src/time.ts — where the time of the run and of its threads went.
 import type { Data, Sensitivity, TimeRow, WhatIf } from './data';
+import { legend, style_of } from './causes';
 import { h, section } from './dom';
-import { count, percent, plural, time } from './format';
+import {
+  count,
+  exact_milliseconds,
+  exact_percent,
+  exact_seconds,
+  percent,
+  plural,
+  time,
+} from './format';
+import { iteration_times } from './iterations';
 import { table } from './table';
 
-/** Colours of style.css, by cause. */
-const styles: Record<string, string> = {
-  computing: '--computation',
-  noise: '--noise',
-  link_latency: '--link',
-  link_transmission: '--link',
-  link_queue: '--link',
-  network: '--network',
-  sending: '--network',
-  hold: '--delay',
-  folding: '--join',
-};
-const style_of = (row: TimeRow): string =>
-  row.cause === 'computing' && row.operation ? '--waiting' : (styles[row.cause] ?? '--internal');
 const words_of = (row: TimeRow): string =>
   row.operation ? `${row.operation}: ${row.text}` : row.text;
 
 function bar_of(name: string, rows: TimeRow[]): HTMLElement {
-  const label = rows.map((row) => `${words_of(row)} ${percent(row.share)}`).join(', ');
+  const label = rows.map((row) => `${words_of(row)} ${exact_percent(row.share)}`).join(', ');
   return h(
     'tr',
     {},
@@ -38,10 +34,11 @@ function bar_of(name: string, rows: TimeRow[]): HTMLElement {
           h(
             'span',
             {
+              class: row.share < 0.2 ? 'narrow' : null,
               style: `flex:${row.share} 0 0;--colour:var(${style_of(row)})`,
-              title: `${words_of(row)}: ${time(row.nanos)}, ${percent(row.share)}`,
+              title: `${words_of(row)}: ${exact_seconds(row.nanos)}, ${exact_percent(row.share)}`,
             },
-            row.share > 0.06 ? percent(row.share) : '',
+            row.share > 0.08 ? exact_percent(row.share) : '',
           ),
         ),
       ),
@@ -58,11 +55,14 @@ function rows_of(rows: TimeRow[], caption: string): HTMLElement {
       {
         title: 'time',
         value: (row) => row.nanos,
-        show: (row) => time(row.nanos),
+        show: (row) => exact_seconds(row.nanos),
         bar: (row) => row.nanos / most,
       },
-      { title: 'share', value: (row) => row.share, show: (row) => percent(row.share) },
-      { title: 'most: thread', value: (row) => row.most },
+      { title: 'share', value: (row) => row.share, show: (row) => exact_percent(row.share) },
+      {
+        title: 'most',
+        value: (row) => (row.most ? `${row.most}, ${exact_seconds(row.most_nanos)}` : ''),
+      },
     ],
     { caption, sorted_by: 1, page_rows: 8 },
   );
@@ -122,28 +122,32 @@ export function where_time_went(data: Data): HTMLElement | null {
   const went = data.report.time;
   if (went.run_nanos === 0) return null;
   const critical = went.critical_path ?? [];
-  const tiles = h('dl', { class: 'tiles' }, tile(time(went.run_nanos), 'the run'));
+  const tiles = h('dl', { class: 'tiles' }, tile(exact_seconds(went.run_nanos), 'the run'));
   const { iterations } = went;
   if (iterations.length_nanos)
     tiles.append(
-      tile(time(iterations.length_nanos.mean ?? 0), 'an iteration, in the mean'),
-      tile(time(iterations.length_nanos.p99 ?? 0), '99% of iterations are shorter'),
-      tile(
-        count(iterations.count),
-        iterations.cut_at
-          ? `iterations, cut at ${iterations.cut_at}`
-          : 'iterations, marked by the program',
-      ),
+      tile(count(iterations.count), 'iterations'),
+      tile(exact_milliseconds(iterations.length_nanos.mean ?? 0), 'an iteration, mean'),
+      tile(exact_milliseconds(iterations.length_nanos.p50 ?? 0), 'median'),
+      tile(exact_milliseconds(iterations.length_nanos.p99 ?? 0), 'p99'),
     );
   return section(
     'time',
     'Where the time went',
     '',
     went.headline && h('p', { class: 'headline' }, went.headline),
-    went.sensitivity && h('p', {}, went.sensitivity),
-    went.advice && h('p', { class: 'quiet' }, went.advice),
+    data.words.sensitivity && h('p', { class: 'sensitivity' }, data.words.sensitivity),
+    went.advice && h('p', { class: 'advice' }, went.advice),
     went.what_if && answer_of(went.what_if, went.run_nanos),
     tiles,
+    h('p', { class: 'quiet' }, data.words.iterations),
+    iteration_times(data),
+    h(
+      'h3',
+      {},
+      `Time of ${plural(went.threads, 'thread')}, ${exact_seconds(went.threads_nanos)} together`,
+    ),
+    legend(data, [...went.rows, ...critical]),
     h(
       'table',
       { class: 'stacks' },
