@@ -126,11 +126,28 @@ async function try_jumps(page) {
     const finding = await buttons.nth(number).evaluate((one) => one.closest("li").textContent);
     const row = await page.$eval("#timeline", (section) => section.view.row);
     const host = row.replace(/\/.*/, "");
-    assert(finding.includes(host), `${row} is the row of: ${finding}`);
+    const is_of_link = finding.includes("link ") || finding.includes("forward");
+    assert(finding.includes(host) || is_of_link, `${row} is the row of: ${finding}`);
     if ((await page.textContent("#timeline")).includes("one clock of all hosts"))
       assert((await width_of(page)) < all / 2, "the time of the finding is shown");
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
   }
+}
+
+/** Checks the marks of a change and of damage if the file name begins with "changed". */
+async function try_change(page, file) {
+  if (!basename(file).startsWith("changed")) return;
+  assert.equal(await page.getAttribute("main section:first-of-type", "id"), "damage");
+  const losses = await page.$$eval("#damage li", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(losses.slice(0, 2), ["no file of 1 host: beta-3", "beta-1: 3 damaged places"]);
+  const sentence = (await page.textContent("#findings .change .sentence")).trim();
+  assert.match(sentence, /thread .* computes .* longer from/);
+  const chart = await page.getAttribute("#time figure.chart", "aria-label");
+  assert(chart.includes(sentence), "the chart of iterations tells the change");
+  const times = /longer from ([0-9.]+) s on/.exec(sentence);
+  await page.click("#findings .change button");
+  const [from, to] = await range(page);
+  assert(from < times[1] * 1e9 && times[1] * 1e9 < to, "the timeline shows when it changed");
 }
 
 /** Checks that nothing is wider than the page, except what scrolls in its own box. */
@@ -175,6 +192,7 @@ async function try_tables(page) {
     "sorted, least first",
   );
   assert(values.length <= 25, "a page of rows");
+  if ((await page.locator("#tables [role=tab]").count()) < 2) return;
   await page.focus("#tables [role=tab]:first-child");
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.getAttribute("#tables [role=tab]:nth-child(2)", "aria-selected"), "true");
@@ -263,6 +281,7 @@ async function drive(browser, file) {
         try_timeline,
         try_selection,
         try_jumps,
+        try_change,
         try_tables,
         try_transfers,
         try_tree,

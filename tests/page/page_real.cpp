@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/output_file.hpp"
@@ -21,7 +22,7 @@ using eventspace::sample::ms;
 
 /// `streams`: number of streams of each link between clusters; frames take turns on them.
 void write_page_of(const std::filesystem::path& file, eventspace::sample::Options options,
-                   int rounds, std::uint32_t streams = 0) {
+                   int rounds, std::uint32_t streams = 0, std::vector<std::string> losses = {}) {
   options.has_common_clock = streams > 0;
   eventspace::sample::Run run(options);
   const auto clusters = static_cast<std::uint32_t>(run.structure.clusters.size());
@@ -51,6 +52,7 @@ void write_page_of(const std::filesystem::path& file, eventspace::sample::Option
   head.title = file.stem().string();
   head.command = {"noise_allreduce"};
   head.clock = "steady";
+  head.losses = std::move(losses);
   const eventspace::Report report = analysis.finish();
   eventspace::write_page(file, run.structure, report, head);
   const auto write = [&](const char* extension, const std::string& content) {
@@ -98,9 +100,16 @@ TEST_CASE("page: a browser opens it from disk without errors even with 10000 thr
   write_sample(few, 7, 5, 400);
   write_sample(streams, 2, 2, 50, 4);
   write_sample(many, 500, 5, 20);
+  const std::filesystem::path changed = folder.path() / "changed.html";
+  eventspace::sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
+    return thread == 3 && iteration >= 60 ? 10 * ms : 0;
+  };
+  write_page_of(changed, options, 100, 1,
+                {"no file of 1 host: beta-3", "beta-1: 3 damaged places"});
   const std::string command = "PATHS_PAGE_TEST_PACKAGES='" + packages + "' node '" + driver +
                               "' '" + few.string() + "' '" + streams.string() + "' '" +
-                              many.string() + "'";
+                              many.string() + "' '" + changed.string() + "'";
   CHECK(std::system(command.c_str()) == 0);
 }
 

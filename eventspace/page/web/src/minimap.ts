@@ -8,19 +8,49 @@ import { drag_selection } from './selection';
 
 const height = 56;
 
+type Share = [block: number, label: number, nanos: number];
+
+/** Returns the shares of all threads, as far as they are kept. */
+function shares_of_threads(data: Data): Share[] {
+  const { nanos, blocks, stretches, labels } = data.timeline;
+  const length = Math.floor(nanos / blocks) + 1;
+  const sums = new Float64Array(blocks * labels.length);
+  for (const stretch of stretches) {
+    let part = 0;
+    for (const parts of stretch.parts) {
+      let at = stretch.begin;
+      for (const end = part + parts; part < end; ++part) {
+        const until = at + stretch.nanos[part];
+        for (let from = at; from < until && stretch.label[part] >= 0;) {
+          const block = Math.floor(from / length);
+          const to = Math.min(until, (block + 1) * length);
+          sums[block * labels.length + stretch.label[part]] += to - from;
+          from = to;
+        }
+        at = until;
+      }
+    }
+  }
+  return [...sums]
+    .map((sum, place): Share => [Math.floor(place / labels.length), place % labels.length, sum])
+    .filter(([, , sum]) => sum > 0);
+}
+
 export class Minimap {
   readonly canvas = h('canvas', { role: 'img' });
   readonly element = h('div', { class: 'minimap' }, this.canvas);
   private from = 0;
   private to = 1;
+  private readonly shares: Share[];
   constructor(
     private data: Data,
     select: (from: number, to: number) => void,
   ) {
     const { nanos, shares } = data.timeline;
+    this.shares = shares.length > 0 ? shares : shares_of_threads(data);
     this.canvas.setAttribute(
       'aria-label',
-      `Overview of the run of ${time(nanos)}${shares.length > 0 ? ': causes of its critical path' : ''}`,
+      `Overview of the run of ${time(nanos)}: causes of ${shares.length > 0 ? 'its critical path' : 'the time of threads'}`,
     );
     drag_selection(this.canvas, (x, end) => {
       const at = (one: number): number => (one / this.canvas.clientWidth) * nanos;
@@ -52,16 +82,17 @@ export class Minimap {
   }
 
   private draw_shares(context: CanvasRenderingContext2D, width: number): void {
-    const { nanos, blocks, shares, labels } = this.data.timeline;
+    const { nanos, blocks, labels } = this.data.timeline;
     const length = Math.floor(nanos / blocks) + 1;
+    const sums = new Array<number>(blocks).fill(0);
+    for (const [block, , part] of this.shares) sums[block] += part;
     const order = [...new Set(labels.map(style_of))];
     const filled = new Array<number>(blocks).fill(0);
     for (const style of order) {
       context.fillStyle = css(style);
-      for (const [block, label, part] of shares) {
+      for (const [block, label, part] of this.shares) {
         if (style_of(labels[label]) !== style) continue;
-        const whole = Math.min(length, nanos - block * length);
-        const tall = ((height - 8) * part) / whole;
+        const tall = ((height - 8) * part) / sums[block];
         const left = (width * block * length) / nanos;
         const right = (width * Math.min(nanos, (block + 1) * length)) / nanos;
         context.fillRect(left, height - filled[block] - tall, right - left + 0.3, tall);

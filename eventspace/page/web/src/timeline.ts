@@ -23,13 +23,15 @@ function sentences_of(data: Data): string {
   const clock = timeline.common_clock
     ? 'Times count from the begin of the run.'
     : 'The hosts’ clocks are not compared: times of a host count from the begin of its first thread, and there is no critical path.';
+  const path = !timeline.common_clock
+    ? ''
+    : timeline.path.whole
+      ? ' The critical path is kept for the whole run.'
+      : ' So is the critical path.';
   const rows =
     kept >= timeline.nanos
       ? 'All of the run is kept.'
-      : `The rows of threads are kept for ${plural(timeline.stretches.length, 'stretch', 'stretches')}, ${percent(kept / timeline.nanos)} of the run: those of findings, the longest iterations and the first ones. ` +
-        (timeline.path.whole
-          ? 'The critical path is kept for the whole run.'
-          : 'So is the critical path.');
+      : `The rows of threads are kept for ${plural(timeline.stretches.length, 'stretch', 'stretches')}, ${percent(kept / timeline.nanos)} of the run: those of findings, the longest iterations and the first ones.${path}`;
   return `${clock} ${rows}`;
 }
 
@@ -93,11 +95,12 @@ export function timeline(data: Data): TimelineSection | null {
   Object.assign(element, { view });
   const shows = (finding: Finding): (() => void) | undefined => {
     const threads = model.threads_of(finding);
-    const at = finding.at_nanos ?? model.time_on_path(threads);
-    if (threads.length === 0 && at === undefined) return undefined;
+    if (threads.length === 0) return undefined;
+    // A finding that is hidden may not be on the critical path at all.
+    const at = finding.at_nanos ?? model.time_on_path(threads) ?? first;
     return () => {
-      if (at !== undefined) view.show(at - 0.5 * usual, at + (iterations_shown - 0.5) * usual);
-      if (threads.length > 0) view.choose(model.open_thread(threads[0]));
+      if (model.common_clock) view.show(at - 0.5 * usual, at + (iterations_shown - 0.5) * usual);
+      view.choose(model.open_thread(threads[0]));
       element.scrollIntoView();
       view.canvas.focus({ preventScroll: true });
     };

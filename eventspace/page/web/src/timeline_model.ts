@@ -81,7 +81,7 @@ export class Model {
     }
     const lengths = [...timeline.iterations.lengths].sort((a, b) => a - b);
     this.iteration_nanos =
-      lengths.length > 0 ? lengths[lengths.length >> 1] : Math.max(1, this.nanos / 16);
+      lengths.length > 0 ? lengths[lengths.length >> 1] : Math.max(1, this.first_kept() / 4);
   }
 
   private indexed(stretch: Stretch): Indexed {
@@ -98,6 +98,11 @@ export class Model {
     return { stretch, first, begins };
   }
 
+  private first_kept(): number {
+    const { stretches } = this.data.timeline;
+    const first = stretches.length > 0 ? stretches[0].end - stretches[0].begin : this.nanos;
+    return Math.min(first, this.nanos / 4);
+  }
   get common_clock(): boolean {
     return this.data.timeline.common_clock;
   }
@@ -234,12 +239,14 @@ export class Model {
     else for (const thread of this.threads_in(row)) this.visit(thread, from, to, visit);
   }
 
-  /** Returns the threads of a finding, or those of its host. */
+  /** Returns the threads of a finding, or those of its host, or those of its cluster. */
   threads_of(finding: Finding): number[] {
     const { hosts } = this.data.shape;
     const names = finding.hosts ?? [finding.place.host];
+    const cluster = this.data.shape.clusters.indexOf(finding.place.cluster);
+    const has_threads = hosts.some((host) => names.includes(host.name) && host.threads > 0);
     const threads = hosts
-      .filter((host) => names.includes(host.name))
+      .filter((host) => (has_threads ? names.includes(host.name) : host.cluster === cluster))
       .flatMap((host) =>
         Array.from({ length: host.threads }, (_, thread) => host.first_thread + thread),
       );
