@@ -66,6 +66,16 @@ try {
   assert.deepEqual(await all("#time .advice"), time.advice ? [time.advice] : []);
   has_line(time.advice);
 
+  const [answer] = await all("#time .what-if");
+  assert.equal(answer !== undefined, time.what_if !== undefined);
+  if (answer) {
+    const { run_nanos, saved_nanos, largest } = time.what_if;
+    has_line(`  the run takes ${seconds(run_nanos)} instead of ${seconds(time.run_nanos)}: `);
+    for (const figure of [run_nanos, time.run_nanos, Math.abs(saved_nanos)])
+      assert(answer.includes(seconds(figure)), answer);
+    assert(answer.includes(largest));
+  }
+
   const { iterations } = time;
   const ms = (nanos) => `${(nanos / 1e6).toFixed(6)} ms`;
   const tiles = [seconds(time.run_nanos)];

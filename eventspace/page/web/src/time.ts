@@ -3,15 +3,7 @@
 import type { Data, Sensitivity, TimeRow, WhatIf } from './data';
 import { legend, style_of } from './causes';
 import { h, section } from './dom';
-import {
-  count,
-  exact_milliseconds,
-  exact_percent,
-  exact_seconds,
-  percent,
-  plural,
-  time,
-} from './format';
+import { count, exact_milliseconds, exact_percent, exact_seconds, plural } from './format';
 import { iteration_times } from './iterations';
 import { table } from './table';
 
@@ -73,36 +65,50 @@ function answer_of(answer: WhatIf, run_nanos: number): HTMLElement {
   const nanos = Math.abs(answer.saved_nanos);
   return h(
     'p',
-    {},
-    `What if ${answer.change}: the run takes ${time(answer.run_nanos)} instead of ` +
-      `${time(run_nanos)}, ${time(nanos)} ${longer ? 'longer' : 'shorter'} ` +
-      `(${percent(nanos / run_nanos)}). ${percent(answer.largest_share)} of that run is ` +
-      `${answer.largest}.`,
+    { class: 'what-if' },
+    `What if ${answer.change}: the run takes ${exact_seconds(answer.run_nanos)} instead of ` +
+      `${exact_seconds(run_nanos)}, ${exact_seconds(nanos)} ${longer ? 'longer' : 'shorter'} ` +
+      `(${((100 * nanos) / run_nanos).toFixed(2)}%). ` +
+      `${(100 * answer.largest_share).toFixed(2)}% of that run is ${answer.largest}.`,
   );
 }
 
 function sensitivities_of(all: Sensitivity[], is_latency: boolean): HTMLElement | null {
   const rows = all.filter((one) => one.is_latency === is_latency);
   if (rows.length === 0) return null;
-  const signed = (nanos: number): string => (nanos < 0 ? `-${time(-nanos)}` : time(nanos));
+  const column = (title: string, value: (one: Sensitivity) => number | undefined) => ({
+    title,
+    value: (one: Sensitivity) => value(one) ?? -Infinity,
+    show: (one: Sensitivity) => {
+      const nanos = value(one);
+      return nanos === undefined ? '-' : exact_seconds(nanos);
+    },
+  });
+  const has_less = (one: Sensitivity): boolean => !is_latency || (one.latency_nanos ?? 0) >= 1e6;
   return table(
     rows,
     [
       { title: is_latency ? 'latency of' : 'computing of', value: (one) => one.object },
+      column(is_latency ? '1 ms more' : '1% more', (one) => one.more_nanos),
+      column(is_latency ? '1 ms less' : '1% less', (one) =>
+        has_less(one) ? one.less_nanos : undefined,
+      ),
+      column(is_latency ? 'no latency' : 'none', (one) => one.none_nanos),
+      ...(is_latency
+        ? [
+            column('half rate', (one) => one.half_nanos),
+            column('double rate', (one) => one.double_nanos),
+          ]
+        : []),
       {
-        title: is_latency ? '1 ms more' : '1% more',
-        value: (one) => one.more_nanos,
-        show: (one) => signed(one.more_nanos),
-      },
-      {
-        title: is_latency ? '1 ms less' : '1% less',
-        value: (one) => one.less_nanos,
-        show: (one) => signed(one.less_nanos),
-      },
-      {
-        title: 'none',
-        value: (one) => one.none_nanos,
-        show: (one) => signed(one.none_nanos),
+        title: '1% longer at',
+        value: (one) => one.tolerance ?? Infinity,
+        show: (one) =>
+          one.tolerance === undefined
+            ? '-'
+            : is_latency
+              ? `+${(one.tolerance / 1e6).toFixed(3)} ms`
+              : `+${one.tolerance.toFixed(1)}%`,
       },
     ],
     {
