@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/begin.hpp — what all searches begin with: checks of the space.
+#pragma once
+#include <stdexcept>
+
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Throws: std::invalid_argument if the space has no configurations, or a family without any.
+inline void check_space(const Space& space) {
+  if (space.families.empty())
+    throw std::invalid_argument("expected configurations to choose from; the space is empty");
+  for (const Family& family : space.families)
+    if (family.members.empty())
+      throw std::invalid_argument("expected lengths of messages; \"" + family.name + "\" has none");
+}
+
+/// Throws: as check_space().
+inline Experiment begin_experiment(const Space& space, const Run& run, const Options& options) {
+  check_space(space);
+  return {space, run, options.seed, options.is_cancelled};
+}
+
+/// Returns the configuration of a family with the least predicted time, the longest of several.
+/// Returns nothing if none is predicted.
+std::optional<Configuration> fastest_predicted(const Space& space, std::size_t family);
+
+}  // namespace tuner

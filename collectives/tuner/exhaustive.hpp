@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/exhaustive.hpp — runs of all configurations.
+#pragma once
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Runs all configurations, interleaved, `repetitions` times each.
+/// Paper: Vadhiyar, Fagg and Dongarra 2004, which compares its searches with this one.
+Outcome exhaustive(const Space& space, const Run& run, const Options& options);
+
+}  // namespace tuner

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/golden.hpp — golden-section search over the lengths of messages.
+#pragma once
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Searches the lengths of each family by golden section, as if times first fell and then rose. The
+/// last three lengths of a family are all run. Families take their steps together, so that their
+/// runs are interleaved.
+Outcome golden(const Space& space, const Run& run, const Options& options);
+
+}  // namespace tuner

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/halving.hpp — successive halving of all configurations.
+#pragma once
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Runs all configurations once, keeps the faster half, and doubles the number of runs in the next
+/// round, up to 16. Ends when one configuration is left. If runs are exact, there is one round.
+/// The cost grows with the number of configurations, but no model is needed.
+Outcome halving(const Space& space, const Run& run, const Options& options);
+
+}  // namespace tuner

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/mgd.hpp — modified gradient descent.
+#pragma once
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Descends from the longest messages to shorter ones, separately in each family. The descent of a
+/// family ends after `patience` consecutive lengths that are not faster than its fastest one, so it
+/// passes small local minima. It fails where the time stays the same over more lengths than that,
+/// and then falls. The descents of all families are interleaved.
+/// Paper: Vadhiyar, Fagg and Dongarra 2004, Modified Gradient Descent (MGD). The paper does not
+///        state the patience; 3 fits the numbers of runs in its Table 2.
+Outcome mgd(const Space& space, const Run& run, const Options& options);
+
+}  // namespace tuner

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/schedules.hpp — search space of the schedules of a collective.
+#pragma once
+#include "collectives/cost/best.hpp"
+#include "collectives/tuner/configurations.hpp"
+
+namespace tuner {
+
+/// Returns the predicted time of one run of a candidate, or nothing if it reaches `limit`.
+using Predict =
+    std::function<std::optional<base::Nanos>(const pricing::Candidate&, base::Nanos limit)>;
+
+/// A search space and the schedules of its configurations.
+struct Schedules {
+  Space space = {};
+  std::vector<pricing::Family> families = {};  ///< same positions as in the space
+  const pricing::Candidate& at(Configuration one) const { return families[one.family][one.member]; }
+};
+
+/// Number of messages of a schedule at most.
+inline constexpr std::size_t messages_of_schedule_most = std::size_t{1} << 20;
+
+/// Returns the families of the paper: flat, chain, binary and binomial trees. Their lengths are the
+/// whole message and every power of two below it, in array elements. Empty if no tree can do the
+/// collective with that order of summation.
+/// Paper: Vadhiyar, Fagg and Dongarra 2004, Table 1 and Table 2.
+std::vector<pricing::Family> families_of_paper(const collectives::CollectiveSpec& task,
+                                               collectives::Order worst);
+
+/// Returns the schedules among which a search chooses, each with its predicted time. Usually the
+/// families are those of pricing::families_of(). Different parameters can make the same schedule on
+/// a given network; then only the first family is kept. Lengths that need more than `messages_most`
+/// messages are left out, except the longest one of each family. A predicted time is left out if it
+/// exceeds 6 times the least one so far. No configuration that slow can enter a race, nor its
+/// neighbours. Units: lengths of the space are bytes. Throws: std::invalid_argument if there are no
+/// families.
+Schedules schedules_of(const std::vector<pricing::Family>& families,
+                       const collectives::CollectiveSpec& task, pricing::Bytes element_bytes,
+                       const pricing::Network& network, const Predict& predict,
+                       std::size_t messages_most = messages_of_schedule_most);
+
+/// Returns the prediction by the evaluator of schedules.
+/// Requires: the spec and the network outlive the prediction.
+Predict predict_on(const collectives::CollectiveSpec& task, pricing::Bytes element_bytes,
+                   const pricing::Network& network);
+
+}  // namespace tuner

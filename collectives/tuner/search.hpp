@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/search.hpp — a search for the fastest configuration, and its options.
+#pragma once
+#include <limits>
+
+#include "collectives/tuner/experiment.hpp"
+
+namespace tuner {
+
+/// Options of all searches. Each search reads only some of them.
+struct Options {
+  /// race: a configuration takes part if its predicted time is at most 1 + delta times the least
+  /// one. Use 1.0 if parameters of the network vary by more than 20%, or if they are assumed.
+  double delta = 0.5;
+  /// mgd, smgd: number of consecutive lengths of a family without a new best one, after which the
+  /// search of the family ends.
+  std::size_t patience = 3;
+  /// smgd: a family is rejected if its best time exceeds the best of all families by more than this
+  /// factor; `no_threshold` = none is rejected so.
+  double theta = 2;
+  /// mgd, smgd, golden, exhaustive: number of runs of each configuration.
+  /// Paper: 10, which follows from the numbers of runs in Table 2.
+  std::size_t repetitions = 10;
+  /// Runs are exact, as on the virtual clock. No search then runs a configuration twice.
+  bool is_exact = false;
+  std::uint64_t seed = 1;  ///< decides the order of runs
+  IsCancelled is_cancelled = {};
+
+  std::size_t runs_of_each() const { return is_exact ? 1 : repetitions; }
+};
+inline constexpr double no_threshold = std::numeric_limits<double>::infinity();
+
+/// A search described as data. Commands and documentation find searches in the list of searches.
+/// A cancelled search chooses among the configurations that it has run.
+/// Throws: std::invalid_argument if the space has no configurations, or if the search needs
+///         predicted times and the space has none; otherwise what the run throws.
+struct Search {
+  std::string name = {};
+  std::string help = {};
+  std::function<Outcome(const Space&, const Run&, const Options&)> choose;
+};
+
+/// Returns all searches, the default one first.
+const std::vector<Search>& all_searches();
+/// Returns nullptr if no search has that name.
+const Search* search_named(std::string_view name);
+
+/// Returns all configurations of a space, in list order.
+std::vector<Configuration> configurations_of(const Space& space);
+
+}  // namespace tuner
