@@ -111,6 +111,7 @@ int run_program(int argc, const char* const* argv, std::string_view commit) {
   add_run_command(app, exit_code);
   add_switch_command(app, exit_code);
   add_measure_command(app, exit_code);
+  add_tune_command(app, exit_code);
   add_analyze_command(app, exit_code);
   add_kinds_command(app, exit_code);
   add_describe_command(app, exit_code);

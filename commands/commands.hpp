@@ -23,6 +23,7 @@ void add_show_command(CLI::App& app, int& exit_code);
 void add_expand_command(CLI::App& app, int& exit_code);
 void add_run_command(CLI::App& app, int& exit_code);
 void add_measure_command(CLI::App& app, int& exit_code);
+void add_tune_command(CLI::App& app, int& exit_code);
 void add_switch_command(CLI::App& app, int& exit_code);
 void add_analyze_command(CLI::App& app, int& exit_code);
 void add_kinds_command(CLI::App& app, int& exit_code);

@@ -114,8 +114,9 @@ class RowReader {
       decision_.algorithm = &algorithm;
       if (const Parameter* const length = length_of(algorithm);
           length != nullptr && words.find(length->name + "=") != std::string::npos)
-        reader_.mistake("use", fmt::format("expected the {} beside it, in bytes: {}: 32KiB",
-                                           length->name, length->name));
+        reader_.mistake("use",
+                        fmt::format("expected the {} as a key of the row, in bytes: {}: 32KiB",
+                                    length->name, length->name));
     } catch (const std::invalid_argument& error) {
       reader_.mistake("use", error.what());
     }
@@ -330,8 +331,8 @@ DecisionTable::DecisionTable(const Settings& settings, Mistakes& mistakes) : set
       for (const DecisionSection& other : sections_)
         if (are_for_same_groups(other, read))
           mistakes.add(read.position,
-                       fmt::format("{}: a second section for the same groups, beside "
-                                   "that at {}",
+                       fmt::format("{}: a second section for the same groups; the first is "
+                                   "at {}",
                                    name_of(collective), other.position.text()));
       sections_.push_back(std::move(read));
     }

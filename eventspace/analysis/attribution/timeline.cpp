@@ -209,20 +209,23 @@ class TimelineMaker {
   }
 
   void add_stretches() {
+    std::vector<std::int64_t> kept(moments_.threads());  // time of a thread's parts so far
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
       if (pieces_[piece].empty()) continue;
-      if (piece == 0 || pieces_[piece - 1].empty())
+      if (piece == 0 || pieces_[piece - 1].empty()) {
         timeline_.stretches.push_back({begins_[piece], begins_[piece], {}});
+        timeline_.stretches.back().threads.resize(moments_.threads());
+        std::fill(kept.begin(), kept.end(), 0);
+      }
       TimelineReport::Stretch& stretch = timeline_.stretches.back();
-      stretch.threads.resize(moments_.threads());
       for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
-        std::vector<TimelinePart>& parts = stretch.threads[thread];
-        const std::int64_t kept = std::accumulate(
-            parts.begin(), parts.end(), std::int64_t{0},
-            [](std::int64_t sum, const TimelinePart& part) { return sum + part.nanos; });
-        append_part(parts, {TimelineReport::nothing, TimelineReport::nothing,
-                            begins_[piece] - stretch.begin_nanos - kept});
-        for (const TimelinePart& part : pieces_[piece][thread]) append_part(parts, part);
+        const auto append = [&](const TimelinePart& part) {
+          append_part(stretch.threads[thread], part);
+          kept[thread] += std::max<std::int64_t>(part.nanos, 0);
+        };
+        append({TimelineReport::nothing, TimelineReport::nothing,
+                begins_[piece] - stretch.begin_nanos - kept[thread]});
+        for (const TimelinePart& part : pieces_[piece][thread]) append(part);
       }
       stretch.end_nanos = end_of(piece);
     }

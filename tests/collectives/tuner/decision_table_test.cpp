@@ -172,7 +172,7 @@ TEST_CASE("decisions: all mistakes are reported together with their positions") 
   has("carrier-pigeon");
   has("recursive_dobling");
   has("t.yaml:8:9: up_to: expected more than 2KiB, the limit of the row before, found 1KiB");
-  has("expected the segment beside it, in bytes");
+  has("expected the segment as a key of the row, in bytes");
   has("recursive_doubling has no segment");
   has("expected a size such as 2KiB, or inf, found '1XB'");
   has("shap");
@@ -191,7 +191,7 @@ TEST_CASE("decisions: a table without a last row or with two sections for a grou
   const auto twice = mistakes_in("decisions: 1\nallreduce:\n" + section + section);
   REQUIRE(twice.size() == 1);
   CHECK_THAT(twice[0],
-             Catch::Contains("a second section for the same groups, beside that at t.yaml:3"));
+             Catch::Contains("a second section for the same groups; the first is at t.yaml:3"));
   CHECK(mistakes_in("allreduce: []\n") ==
         std::vector<std::string>{"t.yaml:1:1: decisions: expected the version, 1, found none"});
 }

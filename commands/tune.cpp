@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// commands/tune.cpp — `paths tune`: a table of the fastest schedules, found by running them.
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "base/errors.hpp"
+#include "commands/commands.hpp"
+#include "commands/config_copy.hpp"
+#include "commands/tuning_run.hpp"
+#include "wrappers/all.hpp"
+#include "wrappers/main.hpp"
+
+namespace commands {
+namespace {
+
+/// Internal subcommand that `paths tune` starts as the process of each host.
+constexpr const char* tuning_host = "tuning";
+
+struct TuneCommand {
+  RunOptions run;
+  TuneOptions tune;
+};
+
+void add_tune_options(CLI::App& command, TuneOptions& options) {
+  command
+      .add_option("-o,--output", options.output,
+                  "table to write, for `decisions: FILE`. An old one\nkeeps its pinned rows")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("--collective", options.collectives,
+                  "collectives to tune; all but the barrier, if none\nis named")
+      ->type_name("NAME");
+  command.add_option("--sizes", options.sizes, "sizes, each 8 times the one before")
+      ->type_name("SIZE:SIZE")
+      ->capture_default_str();
+  std::string names;
+  for (const tuner::Search& one : tuner::all_searches())
+    names += (names.empty() ? "" : ", ") + one.name;
+  command.add_option("--tuner", options.search, "search: " + names)
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
+}
+
+/// Checks the options once. Otherwise each host would report the same mistakes.
+void check_options(const TuneCommand& command, const base::Settings& config) {
+  const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
+  try {
+    TuningRun(command.tune).check(plan);
+  } catch (const std::invalid_argument& wrong) {
+    throw base::ConfigError({{base::Position{"command line", 0, 0}, wrong.what()}});
+  }
+}
+
+int tune(TuneCommand& command) {
+  const ConfigCopy copy(command.run.file);
+  check_options(command, copy.settings());
+  command.run.file = copy.file();
+  std::vector<std::string>& words = command.run.program;
+  words = {std::filesystem::read_symlink("/proc/self/exe").string(),
+           tuning_host,
+           "--output",
+           command.tune.output,
+           "--sizes",
+           command.tune.sizes,
+           "--tuner",
+           command.tune.search,
+           "--seed",
+           std::to_string(command.tune.seed)};
+  for (const std::string& collective : command.tune.collectives) {
+    words.emplace_back("--collective");
+    words.push_back(collective);
+  }
+  return run_hosts(command.run);
+}
+
+/// Runs the part of one host, which `paths run` starts like any program.
+int tune_as_host(const TuneOptions& options) {
+  TuningRun tuning(options);
+  paths::Program program;
+  program.name = "tune";
+  program.help = "One host's part of `paths tune`.";
+  program.prepare = [&](const paths::Plan& plan, const paths::RunOptions& run) {
+    tuning.prepare(plan, run);
+  };
+  program.thread = [&](paths::Thread& thread) { tuning.run(thread); };
+  program.finish = [&](const paths::RunSummary& run) { tuning.finish(run); };
+  std::string name = program.name;
+  char* words[] = {name.data(), nullptr};
+  return paths::main(1, words, program);
+}
+
+void add_tuning_host_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* command = app.add_subcommand(tuning_host, "One host's part of `paths tune`.");
+  command->group("");  // hidden in the help
+  add_tune_options(*command, *options);
+  command->callback([options, &exit_code] { exit_code = tune_as_host(*options); });
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<TuneCommand>();
+  CLI::App* command = app.add_subcommand(
+      "tune",
+      "Find the fastest schedule of each collective and size by running schedules on the "
+      "hosts\nof a config, and write them to a table. A run that was ended continues.");
+  command->add_option("FILE", options->run.file, "a config of either level")->required();
+  add_tune_options(*command, options->tune);
+  command
+      ->add_option("--clock", options->run.clock,
+                   "steady: real time and processes; virtual: one exact\nrun of each schedule")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"steady", "virtual"}))
+      ->capture_default_str();
+  add_override_options(*command, options->run.overrides);
+  set_examples(*command,
+               "  paths tune configs/two-by-four.yaml -o decisions.yaml --clock virtual\n"
+               "  paths tune configs/two-by-four.yaml -o decisions.yaml --collective allreduce "
+               "--sizes 8B:64KiB\n");
+  command->callback([options, &exit_code] { exit_code = tune(*options); });
+  add_tuning_host_command(app, exit_code);
+}
+
+}  // namespace commands

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/commands/tune_real.cpp — `paths tune` with hosts on either clock, and the tables that it
+// writes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "collectives/tuner/decision_table.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/shell.hpp"
+
+namespace {
+
+using Catch::Contains;
+
+test_support::Said paths_program(const std::string& words) {
+  return test_support::run_shell(
+      "env -u PATHS_CONFIG -u PATHS_HOST " PATHS_BUILD_BIN_DIR "/paths " + words);
+}
+
+const std::string config =
+    "clusters:\n"
+    "  a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+    "  b: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+    "links: {all: {latency: 10ms, bandwidth: 100Mbit}}\n"
+    "lanes: {}\nnetwork: {transport: ipc}\n";
+
+std::string read(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config can use it") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const std::string words =
+      "tune " + file + " -o " + table +
+      " --clock virtual --collective allreduce --collective broadcast --sizes 8B:4KiB";
+  const auto said = paths_program(words);
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  CHECK_THAT(said.text, Contains("8 sizes to tune, each with about 5 runs by race"));
+  CHECK_THAT(said.text, Contains("Written to " + table + ": 8 sizes"));
+  const auto decisions = tuner::load_decision_table(table);
+  REQUIRE(decisions->sections().size() == 2);
+  for (const tuner::DecisionSection& section : decisions->sections()) {
+    CHECK(section.clusters == tuner::Range{2, 2});
+    CHECK(section.hosts == tuner::Range{4, 4});
+    CHECK(section.transport == "ipc");
+    for (const tuner::Decision& row : section.rows) {
+      CHECK(row.why.time.count() > 10'000'000);  // one latency
+      CHECK(row.why.next_time >= row.why.time);
+      CHECK(row.why.runs >= 2);
+    }
+  }
+  const auto explained = paths_program("explain " + file +
+                                       " --collective allreduce --size 64B "
+                                       "--element 8B --decisions " +
+                                       table);
+  CAPTURE(explained.text);
+  CHECK_THAT(explained.text, Contains("decisions.yaml:") && Contains("a row up to"));
+  const std::string tuned = folder.write("tuned.yaml", config + "decisions: decisions.yaml\n");
+  const auto run = paths_program("run " + tuned + " --clock virtual -- collective allreduce -m 64");
+  CAPTURE(run.text);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.text, Contains("allreduce by tuned"));
+}
+
+TEST_CASE("tune: a run that was ended continues after the sizes that it has finished") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const std::string words =
+      "tune " + file + " -o " + table + " --clock virtual --collective allreduce --sizes 8B:4KiB";
+  REQUIRE(paths_program(words).exit_code == 0);
+  const std::string samples = read(table + ".samples");
+  REQUIRE(lines_of(samples) == 4);
+  const std::string whole = read(table);
+  // Two lines are left, and a part of the third.
+  std::size_t end = samples.find('\n', samples.find('\n') + 1) + 1;
+  std::ofstream(table + ".samples") << samples.substr(0, end + 20);
+  std::filesystem::remove(table);
+  const auto again = paths_program(words);
+  CAPTURE(again.text);
+  CHECK(again.exit_code == 0);
+  CHECK_THAT(again.text, Contains("2 sizes to tune (2 are finished)"));
+  const auto rows = [](const std::string& text) { return text.substr(text.find("allreduce:")); };
+  CHECK(rows(read(table)) == rows(whole));
+}
+
+TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.write(
+      "decisions.yaml",
+      "decisions: 1\nallreduce:\n"
+      "  - shape: {clusters: 2, hosts: 4, machines: 1}\n    transport: ipc\n    rows:\n"
+      "      - {up_to: 100B, use: \"tree:shape=chain\", pinned: true, note: by hand}\n"
+      "      - {up_to: inf, use: \"tree:shape=flat\"}\n");
+  for (const std::string search : {"predict", "mgd", "smgd"}) {
+    const auto said = paths_program("tune " + file + " -o " + table +
+                                    " --clock virtual --collective allreduce --sizes 8B:512B "
+                                    "--tuner " +
+                                    search);
+    CAPTURE(said.text);
+    REQUIRE(said.exit_code == 0);
+    CHECK_THAT(said.text, Contains("is pinned and stays"));
+    const auto decisions = tuner::load_decision_table(table);
+    REQUIRE(decisions->sections().size() == 1);
+    const auto& rows = decisions->sections()[0].rows;
+    CHECK(rows.front().is_pinned);
+    CHECK(rows.front().up_to == 100);
+    CHECK(rows.front().use() == "tree:shape=chain");
+    CHECK(rows.back().use() != "tree:shape=flat");
+  }
+}
+
+TEST_CASE("tune: processes run the schedules and the table names their figures") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const auto said =
+      paths_program("tune " + file + " -o " + table + " --collective allreduce --sizes 64B");
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  const auto decisions = tuner::load_decision_table(table);
+  REQUIRE(decisions->sections().size() == 1);
+  const tuner::Decision& row = decisions->sections()[0].rows.front();
+  CHECK(row.why.runs >= 4);
+  CHECK(row.why.time.count() > 10'000'000);
+}
+
+TEST_CASE("tune: wrong options are refused before any host starts") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const auto refused = [&](const std::string& words, const std::string& why) {
+    const auto said = paths_program("tune " + file + " -o " + table + " " + words);
+    CAPTURE(said.text);
+    CHECK(said.exit_code == 2);
+    CHECK_THAT(said.text, Contains(why));
+  };
+  refused("--collective alreduce", "did you mean 'allreduce'?");
+  refused("--sizes 1MiB:8B", "--sizes: expected a size of at least 8B");
+  refused("--tuner rase", "did you mean 'race'?");
+  const std::string alone = folder.write("alone.yaml", "clusters: {a: {hosts: 1}}\nlanes:\n");
+  const auto said = paths_program("tune " + alone + " -o " + table);
+  CHECK(said.exit_code == 2);
+  CHECK_THAT(said.text, Contains("expected at least two hosts with threads, found 1"));
+  std::ofstream(table) << "decisions: 1\nallreduce: [{rows: [{up_to: inf, use: nothing}]}]\n";
+  const auto broken = paths_program("tune " + file + " -o " + table + " --clock virtual");
+  CHECK(broken.exit_code != 0);
+  CHECK_THAT(broken.text, Contains("decisions.yaml:2:"));
+}
