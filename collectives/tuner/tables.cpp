@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/tables.cpp — choices for all sizes of a collective, from runs at some of them.
+#include "collectives/tuner/tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "collectives/tuner/begin.hpp"
+#include "collectives/tuner/race.hpp"
+
+namespace tuner {
+namespace {
+
+using base::Nanos;
+
+constexpr std::uint64_t between_races = 8;  // factor between two sizes with races
+constexpr double octaves_of_weight = 4;
+constexpr double check_margin = 1.15;
+constexpr std::size_t check_runs = 3;
+constexpr std::size_t most_checked = 4;
+constexpr double hysteresis = 1.03;
+
+double octave_of(std::uint64_t bytes) { return std::log2(static_cast<double>(bytes)); }
+double count_of(Nanos time) { return static_cast<double>(time.count()); }
+bool is_at_most(Nanos time, double factor, Nanos other) {
+  return count_of(time) <= factor * count_of(other);
+}
+
+/// One size during the search.
+struct SizeSearch {
+  std::uint64_t bytes = 0;
+  Space space = {};  // with corrected predicted times, once all races are done
+  Outcome outcome = {};
+};
+
+/// Returns the configuration of a row at a size; nothing if the space has no length within a factor
+/// of 2 of the row's, or no predicted time for it.
+std::optional<Configuration> find_row(const SizeSearch& size, const std::string& family,
+                                      std::uint64_t length) {
+  const auto& families = size.space.families;
+  const auto found = std::find_if(families.begin(), families.end(),
+                                  [&](const Family& one) { return one.name == family; });
+  if (found == families.end()) return std::nullopt;
+  std::optional<Configuration> nearest;
+  double distance = 1.01;  // octaves
+  for (std::size_t member = 0; member < found->members.size(); ++member) {
+    const Member& one = found->members[member];
+    if (!one.predicted) continue;
+    const bool is_whole = length == 0 || length >= size.bytes;
+    double apart = is_whole == (one.length == 0) ? 0 : 2;
+    if (!is_whole && one.length != 0) apart = std::abs(octave_of(one.length) - octave_of(length));
+    if (apart >= distance) continue;
+    distance = apart;
+    nearest = {static_cast<std::size_t>(found - families.begin()), member};
+  }
+  return nearest;
+}
+
+std::optional<Nanos> measured_of(const SizeSearch& size, Configuration one) {
+  for (const Sampled& sampled : size.outcome.sampled)
+    if (sampled.configuration == one) return sampled.statistic;
+  return std::nullopt;
+}
+
+/// Searches all sizes. The seed of each size differs, so that no order of runs repeats.
+class TableSearch {
+ public:
+  TableSearch(const SpaceOf& space_of, const RunAt& run_at, const Options& options)
+      : space_of_(space_of), run_at_(run_at), options_(options) {}
+
+  /// Runs a race at some of the sizes. Returns false if the search was cancelled.
+  bool race_some(const std::vector<std::uint64_t>& sizes);
+  /// Corrects all predicted times.
+  void correct();
+  /// Chooses at the sizes without a race. Returns false if the search was cancelled.
+  bool check_others();
+  /// Keeps rows of the earlier table that are nearly as fast as the choices.
+  void keep(const std::vector<Row>& before);
+
+  const std::vector<SizeSearch>& sizes() const { return sizes_; }
+  bool is_raced(std::size_t index) const { return is_raced_[index]; }
+
+ private:
+  Run run_of(std::uint64_t bytes) const {
+    return [this, bytes](Configuration one) { return run_at_(bytes, one); };
+  }
+  bool check(SizeSearch& size);
+
+  const SpaceOf& space_of_;
+  const RunAt& run_at_;
+  const Options& options_;
+  std::vector<SizeSearch> sizes_;
+  std::vector<bool> is_raced_;
+  Corrections corrections_;
+};
+
+bool TableSearch::race_some(const std::vector<std::uint64_t>& sizes) {
+  std::optional<std::uint64_t> last;
+  for (const std::uint64_t bytes : sizes) {
+    SizeSearch& size = sizes_.emplace_back(SizeSearch{bytes, space_of_(bytes), {}});
+    is_raced_.push_back(!last || bytes / between_races >= *last);
+    if (!is_raced_.back()) continue;
+    last = bytes;
+    Options options = options_;
+    options.seed += sizes_.size();
+    size.outcome = race(size.space, run_of(bytes), options);
+    for (const Sampled& one : size.outcome.sampled)
+      if (one.statistic)
+        corrections_.add(bytes, size.space.families[one.configuration.family].name,
+                         *member_of(size.space, one.configuration).predicted, *one.statistic);
+    if (size.outcome.was_cancelled) return false;
+  }
+  return true;
+}
+
+void TableSearch::correct() {
+  for (SizeSearch& size : sizes_)
+    for (Family& family : size.space.families)
+      for (Member& member : family.members)
+        if (member.predicted)
+          member.predicted = corrections_.corrected(size.bytes, family.name, *member.predicted);
+}
+
+bool TableSearch::check_others() {
+  for (std::size_t i = 0; i < sizes_.size(); ++i)
+    if (!sizes_[i].outcome.chosen && !check(sizes_[i])) return false;
+  return true;
+}
+
+/// Chooses among the best configurations of different families.
+bool TableSearch::check(SizeSearch& size) {
+  std::vector<Configuration> best;
+  check_space(size.space);
+  for (std::size_t family = 0; family < size.space.families.size(); ++family)
+    if (const auto one = fastest_predicted(size.space, family)) best.push_back(*one);
+  if (best.empty())
+    throw std::invalid_argument("expected predicted times for a table; a size has none");
+  const auto time = [&](Configuration one) { return *member_of(size.space, one).predicted; };
+  std::stable_sort(best.begin(), best.end(), [&](Configuration left, Configuration right) {
+    return time(left) != time(right) ? time(left) < time(right)
+                                     : is_simpler(size.space, left, right);
+  });
+  const Nanos least = time(best.front());
+  std::erase_if(best,
+                [&](Configuration one) { return !is_at_most(time(one), check_margin, least); });
+  best.resize(std::min(best.size(), most_checked));
+  if (best.size() > 1) {
+    Experiment experiment(size.space, run_of(size.bytes), options_.seed + size.bytes,
+                          options_.is_cancelled);
+    experiment.run_each(best, options_.is_exact ? 1 : check_runs);
+    size.outcome = experiment.choose_among(best);
+  }
+  if (!size.outcome.chosen) size.outcome.chosen = best[0];
+  return !size.outcome.was_cancelled;
+}
+
+void TableSearch::keep(const std::vector<Row>& before) {
+  if (before.empty()) return;
+  for (SizeSearch& size : sizes_) {
+    const Row& row = row_for(before, size.bytes);
+    const auto kept = find_row(size, row.family, row.length);
+    if (!kept) continue;
+    const Configuration chosen = *size.outcome.chosen;
+    auto old_time = measured_of(size, *kept), new_time = measured_of(size, chosen);
+    if (!old_time || !new_time) {
+      old_time = member_of(size.space, *kept).predicted;
+      new_time = member_of(size.space, chosen).predicted;
+    }
+    if (!is_at_most(*old_time, hysteresis, *new_time)) continue;
+    size.outcome.chosen = kept;
+    size.outcome.statistic = measured_of(size, *kept);
+  }
+}
+
+/// Returns whether a choice may use the length of a row of its family, of at least one size.
+bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
+  const Configuration chosen = *size.outcome.chosen;
+  const Member& own = member_of(size.space, chosen);
+  if (size.space.families[chosen.family].name != row.family) return false;
+  if (own.length == row.length) return true;
+  // Messages that are not shorter than the row's sizes do not segment them.
+  if (row.length == 0) return own.length >= last_size;
+  const auto joined = find_row(size, row.family, row.length);
+  if (!joined) return false;
+  return own.length != 0 &&
+         is_at_most(*member_of(size.space, *joined).predicted, hysteresis, *own.predicted);
+}
+
+/// Returns the boundary between two rows: the size where the lines through the logarithms of their
+/// corrected times cross; otherwise the geometric mean of the two sizes.
+std::uint64_t boundary_of(const SizeSearch& left, const Row& row, const SizeSearch& right,
+                          const Row& next) {
+  const double first = octave_of(left.bytes), last = octave_of(right.bytes);
+  const auto log_ratio = [&](const SizeSearch& size) -> std::optional<double> {
+    const auto one = find_row(size, row.family, row.length);
+    const auto other = find_row(size, next.family, next.length);
+    if (!one || !other) return std::nullopt;
+    return std::log(count_of(*member_of(size.space, *one).predicted) /
+                    count_of(*member_of(size.space, *other).predicted));
+  };
+  const auto before = log_ratio(left), after = log_ratio(right);
+  double share = 0.5;
+  if (before && after && *before < 0 && *after > 0) share = *before / (*before - *after);
+  const auto bytes = static_cast<std::uint64_t>(std::exp2(first + share * (last - first)));
+  return std::clamp(bytes, left.bytes, right.bytes - 1);
+}
+
+std::vector<Row> rows_of(const std::vector<SizeSearch>& sizes) {
+  std::vector<Row> rows;
+  std::vector<std::size_t> first_sizes;  // index of the first size of each row
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Configuration chosen = *sizes[i].outcome.chosen;
+    const std::uint64_t length = member_of(sizes[i].space, chosen).length;
+    if (!rows.empty() && can_join(rows.back(), sizes[i - 1].bytes, sizes[i])) {
+      if (rows.back().length == 0) rows.back().length = length;
+      continue;
+    }
+    rows.push_back({any_size, sizes[i].space.families[chosen.family].name, length});
+    first_sizes.push_back(i);
+  }
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    const std::size_t next = first_sizes[i + 1];
+    rows[i].up_to = boundary_of(sizes[next - 1], rows[i], sizes[next], rows[i + 1]);
+  }
+  return rows;
+}
+
+}  // namespace
+
+const Row& row_for(const std::vector<Row>& rows, std::uint64_t bytes) {
+  return *std::lower_bound(rows.begin(), rows.end(), bytes,
+                           [](const Row& row, std::uint64_t size) { return row.up_to < size; });
+}
+
+void Corrections::add(std::uint64_t bytes, const std::string& family, Nanos predicted,
+                      Nanos measured) {
+  if (predicted <= Nanos(0) || measured <= Nanos(0)) return;
+  const Figure figure{octave_of(bytes), std::log(count_of(measured) / count_of(predicted))};
+  by_family_[family].push_back(figure);
+  all_.push_back(figure);
+}
+
+Nanos Corrections::corrected(std::uint64_t bytes, const std::string& family,
+                             Nanos predicted) const {
+  const auto found = by_family_.find(family);
+  const double ratio = mean_at(octave_of(bytes), found == by_family_.end() ? all_ : found->second);
+  return Nanos(std::llround(count_of(predicted) * std::exp(ratio)));
+}
+
+double Corrections::mean_at(double octave, const std::vector<Figure>& figures) {
+  double sum = 0, weights = 0;
+  for (const Figure& figure : figures) {
+    const double weight = std::exp(-std::abs(figure.octave - octave) / octaves_of_weight);
+    sum += weight * figure.ratio;
+    weights += weight;
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+Table tune_table(const std::vector<std::uint64_t>& sizes, const SpaceOf& space_of,
+                 const RunAt& run_at, const Options& options, const std::vector<Row>& before) {
+  TableSearch search(space_of, run_at, options);
+  Table table;
+  table.was_cancelled = !search.race_some(sizes);
+  if (!table.was_cancelled) {
+    search.correct();
+    table.was_cancelled = !search.check_others();
+  }
+  if (!table.was_cancelled) {
+    search.keep(before);
+    table.rows = rows_of(search.sizes());
+  }
+  for (std::size_t i = 0; i < search.sizes().size(); ++i) {
+    const SizeSearch& size = search.sizes()[i];
+    table.runs += size.outcome.runs;
+    table.time_spent += size.outcome.time_spent;
+    SizeChoice choice{.bytes = size.bytes,
+                      .measured = size.outcome.statistic,
+                      .is_raced = search.is_raced(i),
+                      .evidence = size.outcome};
+    if (size.outcome.chosen) {
+      const Member& member = member_of(size.space, *size.outcome.chosen);
+      choice.family = size.space.families[size.outcome.chosen->family].name;
+      choice.length = member.length;
+      choice.predicted = member.predicted.value_or(Nanos(0));
+    }
+    table.choices.push_back(std::move(choice));
+  }
+  return table;
+}
+
+}  // namespace tuner

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/tuner/tables.hpp — choices for all sizes of a collective, from runs at some of them.
+#pragma once
+#include <limits>
+
+#include "collectives/tuner/search.hpp"
+
+namespace tuner {
+
+/// Returns the search space of a size in bytes. Families of different sizes correspond by name.
+using SpaceOf = std::function<Space(std::uint64_t bytes)>;
+/// Executes a configuration of the space of a size once, as Run does.
+using RunAt = std::function<std::optional<base::Nanos>(std::uint64_t bytes, Configuration)>;
+
+inline constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
+
+/// A row of a table: the configuration for sizes above those of the row before.
+struct Row {
+  std::uint64_t up_to = any_size;  ///< largest size in bytes, inclusive
+  std::string family = {};
+  std::uint64_t length = 0;  ///< bytes of a message at most; 0 = no segmentation
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+/// Returns the row for a size, by binary search.
+/// Requires: rows are in ascending order, and the last one is for any_size.
+const Row& row_for(const std::vector<Row>& rows, std::uint64_t bytes);
+
+/// The choice for one size, with its evidence.
+struct SizeChoice {
+  std::uint64_t bytes = 0;
+  std::string family = {};
+  std::uint64_t length = 0;
+  base::Nanos predicted{0};                  ///< by the corrected model
+  std::optional<base::Nanos> measured = {};  ///< nothing if the configuration was not run
+  bool is_raced = false;                     ///< whether a race made the choice
+  Outcome evidence = {};                     ///< all samples of this size
+};
+
+struct Table {
+  std::vector<SizeChoice> choices = {};  ///< one for each size
+  std::vector<Row> rows = {};            ///< empty if the search was cancelled
+  std::size_t runs = 0;                  ///< including void ones
+  base::Nanos time_spent{0};
+  bool was_cancelled = false;
+};
+
+/// Logarithms of measured time / predicted time, by family and size. They correct predictions of
+/// other sizes. A figure has weight exp(-d / 4) at a distance of d octaves. A family that was never
+/// run is corrected by the figures of all families.
+class Corrections {
+ public:
+  void add(std::uint64_t bytes, const std::string& family, base::Nanos predicted,
+           base::Nanos measured);
+  base::Nanos corrected(std::uint64_t bytes, const std::string& family,
+                        base::Nanos predicted) const;
+
+ private:
+  struct Figure {
+    double octave = 0;
+    double ratio = 0;  // logarithm
+  };
+  static double mean_at(double octave, const std::vector<Figure>& figures);
+
+  std::map<std::string, std::vector<Figure>> by_family_;
+  std::vector<Figure> all_;
+};
+
+/// Makes the table of a collective.
+/// 1. Runs a race at the first size, and at each size that is at least 8 times the last of these.
+/// 2. Corrects the predicted times of all other sizes by the times measured in the races. There it
+///    chooses the fastest configuration. If the best ones of several families are within 15%, it
+///    runs up to 4 of them, 3 times each.
+/// 3. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
+///    of 2. By the corrected model, the row's length must cost at most 3% more. The boundary of two
+///    rows is the size at which their corrected times cross.
+/// A row of `before`, an earlier table, is kept for a size unless the new choice is more than 3%
+/// faster. Otherwise tables would change with each search.
+/// Paper: the distance between sizes and the interpolation replace the grid of sizes in Vadhiyar,
+///        Fagg and Dongarra 2004.
+/// Requires: sizes are in ascending order and not 0.
+/// Throws: as race().
+Table tune_table(const std::vector<std::uint64_t>& sizes, const SpaceOf& space_of,
+                 const RunAt& run_at, const Options& options, const std::vector<Row>& before = {});
+
+}  // namespace tuner
