@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/run.cpp — `paths run`: a config's hosts as processes of this machine.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +25,7 @@
 #include "paths/run/run_switch.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/secret.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {
@@ -97,12 +96,13 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
   return paths::launch({process}, launch_options(plan));
 }
 
-/// Returns the identity of the run: PATHS_RUN if it is set, otherwise a new one. Returns "" if
-/// other machines start some hosts, because only a common launcher can choose an identity for all.
+/// Returns the secret id of the run: PATHS_RUN if it is set, otherwise a new one. Returns "" if
+/// other machines start some hosts, because only a common launcher can choose an id for all. The id
+/// is passed on in the environment only: every user of the machine can read command lines.
 std::string run_id(bool is_whole_run) {
   if (const char* given = std::getenv("PATHS_RUN"); given != nullptr && *given != 0) return given;
   if (!is_whole_run) return {};
-  return fmt::format("{} {}", runtime::Runtime().utc_at_zero().count(), getpid());
+  return runtime::new_secret();
 }
 
 /// Returns the process of a switch, which this program runs.

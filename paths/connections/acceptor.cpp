@@ -23,11 +23,12 @@ std::string name_of(const DeploymentId& call) {
 
 }  // namespace
 
-Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run,
+Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run, base::Digest config,
                    std::uint64_t incarnation, std::unique_ptr<Transport> transport)
     : host_(std::move(host)),
       number_(number),
       run_(run),
+      config_(config),
       incarnation_(incarnation),
       rejections_(host_),
       multiplexer_(std::move(transport), *this) {}
@@ -129,10 +130,12 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   // Credits and refusals of the peer may then still arrive.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
-  if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
-  if (std::string wrong = wrong_run(frame); !wrong.empty()) return refused(std::move(wrong));
+  if (Rejection wrong = wrong_run(frame); !wrong.reason.empty()) return rejected(std::move(wrong));
+  if (frame.kind != FrameKind::hello)
+    return rejected({RefusalWord::place, "a frame before its hello"});
   if (frame.deployment != nullptr) return judge_deployment(connection, frame);
-  return refused(fmt::format("host {} does not name the deployment that it makes", frame.text));
+  return rejected({RefusalWord::place,
+                   fmt::format("host {} does not name the deployment that it makes", frame.text)});
 }
 
 Acceptor::Verdict Acceptor::judge_deployment(ConnectionId connection, Frame& hello) {
@@ -156,12 +159,9 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
       // Number of the call of deploy() on this host that the peer can match: the current or the
       // next one.
       last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);
-      Verdict verdict =
-          refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
-                              is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
-                  std::make_shared<const DeploymentId>(std::move(last)));
-      verdict.complaint.clear();  // the peer is known, so its refusal is not logged
-      return verdict;
+      return refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
+                                 is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
+                     std::make_shared<const DeploymentId>(std::move(last)));
     }
     case DeploymentTable::Meaning::later:
       if (label.connections != nullptr)
@@ -169,8 +169,9 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
       break;
   }
   if (waits_.size() >= greetings_max)
-    return refused(
-        fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size()));
+    return rejected(
+        {RefusalWord::busy,
+         fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size())});
   std::erase_if(label.waiting, [&](const Waiting& one) {
     return one.hello.text == hello.text && one.number() < call.number && !one.failure.empty();
   });
@@ -194,7 +195,6 @@ Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame
     case FrameKind::request:
       after_end_.erase(connection);
       verdict = refused("it has ended");
-      verdict.complaint.clear();
       break;
     default: break;
   }
@@ -205,27 +205,36 @@ Acceptor::Verdict Acceptor::refused(std::string why,
                                     std::shared_ptr<const DeploymentId> about) const {
   Verdict verdict;
   Frame refusal = new_frame(run_, number_, FrameKind::refuse);
-  refusal.text = why;
+  refusal.text = std::move(why);
   refusal.deployment = std::move(about);
   verdict.answers.push_back(std::move(refusal));
-  verdict.complaint = std::move(why);
+  verdict.is_last = true;
+  return verdict;
+}
+
+Acceptor::Verdict Acceptor::rejected(Rejection rejection) {
+  Verdict verdict;
+  verdict.answers.push_back(refusal_of_stranger(rejection.word));
+  verdict.complaint = std::move(rejection.reason);
   verdict.is_last = true;
   return verdict;
 }
 
 /// Compares protocol version and run. Must be called before any other field of the hello is used.
-std::string Acceptor::wrong_run(const Frame& hello) const {
+Rejection Acceptor::wrong_run(const Frame& hello) const {
   const base::Digest theirs{hello.run_high, hello.run_low};
   if (hello.version != protocol_version)
-    return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
-                       hello.version, host_, protocol_version);
+    return {RefusalWord::version,
+            fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
+                        hello.version, host_, protocol_version)};
   if (theirs == run_) return {};
-  if (hello.deployment != nullptr &&
-      hello.deployment->plan == theirs)  // the launcher set no id for the run
-    return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(),
-                       host_, run_.text());
-  return fmt::format("host {} is of run {}, host {} of run {}", hello.text, theirs.text(), host_,
-                     run_.text());
+  // Without a launcher, the digest of the config is the id of the run.
+  const bool has_no_launcher = hello.deployment != nullptr && hello.deployment->plan == theirs;
+  if (has_no_launcher && run_ == config_)
+    return {RefusalWord::plan, fmt::format("host {} runs config {}, host {} config {}", hello.text,
+                                           theirs.text(), host_, config_.text())};
+  // The ids of runs are secret. They must not be in the log.
+  return {RefusalWord::run, fmt::format("host {} is of another run", hello.text)};
 }
 
 /// Records a failure for the hello that waits on the connection. Returns false if there is none.

@@ -15,6 +15,7 @@
 #include "paths/connections/deployment_table.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/multiplexer.hpp"
+#include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
 #include "paths/wire/transport.hpp"
 
@@ -30,10 +31,11 @@ namespace paths {
 /// Thread-safe: all functions.
 class Acceptor final : public Receiver {
  public:
-  /// `number` is the number of the host in the run. `incarnation` differs each time the host is
-  /// started.
-  Acceptor(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
-           std::unique_ptr<Transport> transport);
+  /// `number` is the number of the host in the run. `run` is the secret id of the run; it equals
+  /// `config`, the digest of the run's plan, if there is no launcher. `incarnation` differs each
+  /// time the host is started.
+  Acceptor(std::string host, std::uint32_t number, base::Digest run, base::Digest config,
+           std::uint64_t incarnation, std::unique_ptr<Transport> transport);
 
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }
@@ -107,8 +109,11 @@ class Acceptor final : public Receiver {
   Verdict judge_deployment(ConnectionId connection, Frame& hello);
   Verdict judge_call(ConnectionId connection, Frame& hello, Label& label);
   Verdict judge_after_end(ConnectionId connection, const Frame& frame);
+  /// Refuses a host of the run. It may learn the reason.
   Verdict refused(std::string why, std::shared_ptr<const DeploymentId> about = nullptr) const;
-  std::string wrong_run(const Frame& hello) const;
+  /// Refuses a peer that may be a stranger. The reason is only logged.
+  static Verdict rejected(Rejection rejection);
+  Rejection wrong_run(const Frame& hello) const;
   bool fails_waiting(ConnectionId connection, const std::string& failure);
   void forget_oldest_failure();
   void forget_if_unused(const std::string& label);
@@ -116,6 +121,7 @@ class Acceptor final : public Receiver {
   const std::string host_;
   const std::uint32_t number_;
   const base::Digest run_;
+  const base::Digest config_;
   const std::uint64_t incarnation_;
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;

@@ -68,7 +68,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
     } else if (connection.known) {
       verdict.is_peer_gone = liveness_.refuse(connection, wrong, wakes);
     } else {
-      liveness_.reject(connection, wrong, wakes);
+      liveness_.reject(connection, {RefusalWord::place, wrong}, wakes);
     }
     if (verdict.is_peer_gone) reason = connection.lost;
     peer = connection.peer;
@@ -91,7 +91,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
     case FrameKind::hello: verdict.is_peer_gone = greet(connection, frame, wakes); break;
     case FrameKind::refuse:
       if (frame.deployment != nullptr) meeting_.receive_number(*frame.deployment);
-      liveness_.lose(connection, frame.text, wakes);
+      liveness_.lose(connection, rules_.refusal_text(connection, frame), wakes);
       verdict.is_peer_gone =
           connection.known &&
           liveness_.lose_peer(connection.peer, Liveness::Which::all, connection.lost, wakes);
@@ -123,9 +123,9 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
 /// Handles a hello. Returns whether the peer counts as gone because of this hello.
 /// Requires: the mutex is held.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
-  if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
-    if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
-    meeting_.fail(wrong, wakes);
+  if (const Rejection wrong = rules_.wrong_greeting(hello); !wrong.reason.empty()) {
+    if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong.reason;
+    meeting_.fail(wrong.reason, wakes);
     liveness_.reject(connection, wrong, wakes);
     return false;
   }
@@ -134,7 +134,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   if (peer.is_another(*hello.deployment)) {
     const std::string wrong =
         fmt::format("host {} was started again: deployed again", table_.name_of(connection.peer));
-    liveness_.reject(connection, wrong, wakes);
+    liveness_.reject(connection, {RefusalWord::place, wrong}, wakes);
     return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
   }
   peer.incarnation = hello.deployment->incarnation;
@@ -204,7 +204,7 @@ void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock
     const runtime::Lock lock(std::move(held));
     wrong = rules_.wrong(connection, frame);
     if (wrong.empty()) return Requests::answer(connection, std::move(frame), wakes);
-    if (!connection.known) liveness_.reject(connection, wrong, wakes);
+    if (!connection.known) liveness_.reject(connection, {RefusalWord::place, wrong}, wakes);
   }
   liveness_.refuse(id, wrong);
   queue_.send_posted();

@@ -7,7 +7,7 @@
 namespace paths {
 
 std::string FrameRules::wrong(Connection& connection, const Frame& frame) const {
-  if (frame.kind == FrameKind::refuse) return {};
+  if (frame.kind == FrameKind::refuse) return wrong_refusal(connection, frame);
   if (!connection.known)
     return frame.kind == FrameKind::hello ? std::string() : "a frame before its hello";
   const std::string& peer = table_.name_of(connection.peer);
@@ -15,11 +15,32 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
     return fmt::format("protocol version {} on a connection of version {}", frame.version,
                        protocol_version);
   const base::Digest theirs{frame.run_high, frame.run_low};
-  if (!(theirs == table_.peers().run))
-    return fmt::format("run {}, not run {}", theirs.text(), table_.peers().run.text());
+  if (!(theirs == table_.peers().run)) return "a frame of another run";  // ids of runs are secret
   if (frame.from_host != connection.peer)
     return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
+}
+
+/// Checks a refusal. Before its welcome, the peer may be a host of another version or run that
+/// refuses this host, and which sends only a word. After that it is the refusal of a known peer.
+/// Replies for an ended deployment name the sender by its number in the run, so the host is not
+/// compared.
+std::string FrameRules::wrong_refusal(const Connection& connection, const Frame& refusal) const {
+  if (!connection.known) return {};
+  const bool is_of_stranger = refusal.version != protocol_version || word_of_refusal(refusal);
+  if (is_of_stranger && connection.is_ours && !connection.is_welcome) return {};
+  if (refusal.version != protocol_version)
+    return fmt::format("protocol version {} on a connection of version {}", refusal.version,
+                       protocol_version);
+  if (base::Digest{refusal.run_high, refusal.run_low} == table_.peers().run) return {};
+  return "a refusal of another run";
+}
+
+std::string FrameRules::refusal_text(const Connection& connection, const Frame& refusal) const {
+  if (!connection.known) return refusal.text;
+  const std::string plan = fmt::format("{} {}", table_.call().label.empty() ? "config" : "plan",
+                                       table_.peers().digest.text());
+  return text_of_refusal(table_.name_of(connection.peer), plan, refusal);
 }
 
 /// Checks a frame on a connection that this host made. Only replies to this host's requests may
@@ -119,9 +140,14 @@ std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) con
   return "a welcome of another start of it: deployed again";
 }
 
-std::string FrameRules::wrong_greeting(const Frame& hello) const {
+Rejection FrameRules::wrong_greeting(const Frame& hello) const {
+  if (std::string wrong = wrong_plan(hello.text, hello); !wrong.empty())
+    return {RefusalWord::plan, std::move(wrong)};
+  return {RefusalWord::place, wrong_place(hello)};
+}
+
+std::string FrameRules::wrong_place(const Frame& hello) const {
   const std::string& here = table_.name();
-  if (std::string wrong = wrong_plan(hello.text, hello); !wrong.empty()) return wrong;
   if (hello.from_host >= table_.peers().hosts.size())
     return fmt::format("host {} has no place in config {}", hello.text,
                        hello.deployment->plan.text());

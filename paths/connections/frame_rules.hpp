@@ -6,6 +6,7 @@
 
 #include "paths/connections/connection_table.hpp"
 #include "paths/connections/peer_table.hpp"
+#include "paths/wire/refusal.hpp"
 
 namespace paths {
 
@@ -24,13 +25,17 @@ class FrameRules {
   std::string wrong(Connection& connection, const Frame& frame) const;
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
   /// Checks the hello of a peer that has not been accepted yet.
-  std::string wrong_greeting(const Frame& hello) const;
+  Rejection wrong_greeting(const Frame& hello) const;
+  /// Returns the reason of a refusal that has arrived, for the errors of this host.
+  std::string refusal_text(const Connection& connection, const Frame& refusal) const;
 
  private:
+  std::string wrong_refusal(const Connection& connection, const Frame& refusal) const;
   std::string wrong_from_us(Connection& connection, const Frame& frame) const;
   std::string wrong_to_us(const Connection& connection, const Frame& frame) const;
   std::string wrong_reply(Connection& connection, std::uint64_t call, const Result& result) const;
   std::string wrong_plan(const std::string& peer, const Frame& greeting) const;
+  std::string wrong_place(const Frame& hello) const;
   std::string wrong_call(std::uint32_t host, const Frame& welcome) const;
 
   const ConnectionTable& table_;

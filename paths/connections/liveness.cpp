@@ -121,11 +121,12 @@ bool Liveness::lose_peer(std::uint32_t peer, Which which, const std::string& why
   return parts_.peers.depart(peer, why);
 }
 
-void Liveness::reject(Connection& connection, const std::string& wrong,
+void Liveness::reject(Connection& connection, const Rejection& rejection,
                       runtime::DeferredWakes& wakes) {
-  parts_.rejections.tell(parts_.table.transport().source(connection.id), "refused: " + wrong);
-  parts_.sender.post(connection, parts_.table.refusal(wrong));
-  lose(connection, wrong, wakes);
+  parts_.rejections.tell(parts_.table.transport().source(connection.id),
+                         "refused: " + rejection.reason);
+  parts_.sender.post(connection, refusal_of_stranger(rejection.word));
+  lose(connection, rejection.reason, wakes);
 }
 
 bool Liveness::refuse(Connection& connection, const std::string& wrong,

@@ -11,6 +11,7 @@
 #include "paths/connections/meeting.hpp"
 #include "paths/connections/peer_table.hpp"
 #include "paths/connections/send_queue.hpp"
+#include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
 
 namespace paths {
@@ -68,9 +69,9 @@ class Liveness {
                  runtime::DeferredWakes& wakes);
   /// Refuses a known host on all of its connections. Returns whether the host was present before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
-  /// Refuses an unknown host, or a host with another plan or run. Frames of that host have no
-  /// effect.
-  void reject(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
+  /// Refuses an unknown host, or a host with another plan or run. It learns only the word of the
+  /// rejection; the reason is logged. Frames of that host have no effect.
+  void reject(Connection& connection, const Rejection& rejection, runtime::DeferredWakes& wakes);
 
  private:
   Parts parts_;

@@ -42,7 +42,8 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
     : HostView(runtime, std::move(plan), index, recorder_),
       kinds_(kinds),
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
-      acceptor_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
+      acceptor_(name(), index, peers_->run, peers_->digest, new_incarnation(runtime),
+                std::move(transport)),
       deployment_(std::make_shared<Deployment>(*this, acceptor_, acceptor_.begin("", plan_->digest),
                                                plan_, index, nullptr, kinds, peers_)) {
   auto share = acceptor_.share();

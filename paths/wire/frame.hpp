@@ -14,7 +14,9 @@
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 6;
+inline constexpr std::uint16_t protocol_version = 7;
+/// Frame::from_host of a frame that names no host.
+inline constexpr std::uint32_t no_host = ~std::uint32_t{0};
 
 enum class FrameKind : std::uint8_t {
   request,  ///< operation whose sender expects a reply

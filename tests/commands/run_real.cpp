@@ -8,11 +8,16 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 
+#include "base/digest.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/raw_peer.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/sim.hpp"
 
 namespace {
 
@@ -81,6 +86,81 @@ TEST_CASE("paths run: hosts read the config from standard input or from a pipe")
     INFO(line << "\n" << outcome.text);
     CHECK(outcome.exit_code == 0);
   }
+}
+
+TEST_CASE("paths run: the secret of a run is random and is in no command line, log or trace") {
+  const Folder folder;
+  const std::string config = folder.write("two.yaml", two_clusters);
+  std::set<std::string> secrets;
+  for (const char* const run : {"one", "two"}) {
+    const std::string seen = folder.file(run);
+    const auto outcome = said(fmt::format(
+        "mkdir {0} && paths run {1} --trace {0}/trace -- sh -c 'printf %s $PATHS_RUN > "
+        "{0}/secret.$PATHS_HOST; cat /proc/[0-9]*/cmdline > {0}/lines.$PATHS_HOST 2>/dev/null; "
+        "exec {2}'",
+        seen, config, noise));
+    INFO(outcome.text);
+    REQUIRE(outcome.exit_code == 0);
+    const std::string secret = test_support::read_text(seen + "/secret.a-0");
+    CHECK(std::regex_match(secret, std::regex("[0-9a-f]{32}")));
+    CHECK(secrets.insert(secret).second);
+    CHECK(test_support::read_text(seen + "/secret.b-0") == secret);
+    const base::Digest id = base::digest_of(secret);
+    const auto bytes_of = [](std::uint64_t half) {
+      return std::string(reinterpret_cast<const char*>(&half), sizeof half);
+    };
+    std::string all = outcome.text;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(seen))
+      if (entry.is_regular_file() && !entry.path().filename().string().starts_with("secret."))
+        all += test_support::read_text(entry.path());
+    CHECK(all.find("noise_allreduce") != std::string::npos);
+    for (const std::string& text : {secret, id.text(), bytes_of(id.high), bytes_of(id.low)})
+      CHECK(all.find(text) == std::string::npos);
+  }
+}
+
+TEST_CASE("paths run: an impostor that says hello before a host does not change the result") {
+  const Folder folder;
+  const int port = test_support::free_ports(2);
+  const std::string text = fmt::format(
+      "network: {{port: {}}}\nshared_memory: false\ndeadline: 30s\n"
+      "clusters: {{a: {{hosts: 2, threads: 1}}}}\n"
+      "collectives: {{sum: {{operation: sum, template: f64, algorithm: sequential,\n"
+      "              condition: {{less: 1e-9}}, contributions: non_negative}}}}\n"
+      "exchanges: {{rows: {{template: \"f64[]\"}}}}\n"
+      "elements: {{report: {{host: a-0, template: bytes, reach: all}}}}\n",
+      port);
+  const std::string config = folder.write("sor.yaml", text);
+  const test_support::Sim sim(text);
+  const auto command = [&](const std::string& grid) {
+    return fmt::format(
+        "{0}/paths run {1} -- sh -c 'while [ $PATHS_HOST = a-1 ] && [ ! -e {2} ]; do sleep 0.05; "
+        "done; exec {0}/sor --size 40 --iterations 30 --raw {3}'",
+        PATHS_BUILD_BIN_DIR, config, folder.file("go"), folder.file(grid));
+  };
+  test_support::HostProcess run = test_support::start_command(command("with"));
+  const test_support::Stopwatch clock;
+  while (!test_support::RawPeer(port).is_there() && clock.now() < std::chrono::seconds(20))
+    test_support::pause(std::chrono::milliseconds(20));
+  const base::Digest plan = sim.plan().digest;
+  const test_support::RawHeader as{.run_high = plan.high,
+                                   .run_low = plan.low,
+                                   .text = "a-1",
+                                   .from_host = 1,
+                                   .stage = sim.plan().shares[0].entrances.at(0).stage};
+  test_support::RawPeer impostor(port);
+  impostor.send_frame(test_support::raw_hello(as, plan.high, plan.low));
+  CHECK(impostor.next_header() == test_support::raw_refusal("run"));
+  impostor.send_frame(test_support::raw_move(as, 0), test_support::little_endian(1e6));
+  folder.write("go", "");
+  const int code = run.end();
+  INFO(run.text());
+  CHECK(code == 0);
+  test_support::HostProcess alone = test_support::start_command(command("without"));
+  REQUIRE(alone.end() == 0);
+  const std::string grid = test_support::read_text(folder.file("without"));
+  CHECK(grid.size() > 1000);
+  CHECK(test_support::read_text(folder.file("with")) == grid);
 }
 
 TEST_CASE("paths run: concurrent runs on one machine use different ports") {

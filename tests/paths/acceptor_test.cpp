@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
@@ -34,7 +36,7 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   test_support::on_virtual_clock([&](runtime::Runtime&) {
     LocalNetwork network(2);
-    Acceptor acceptor("host", 0, run, 1, network.transport(0));
+    Acceptor acceptor("host", 0, run, run, 1, network.transport(0));
     acceptor.start();
     test_support::NoReceiver nobody;
     const auto peer = network.transport(1);
@@ -54,7 +56,37 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   return labels;
 }
 
+/// Keeps the last frame.
+struct LastFrame final : Receiver {
+  void deliver(ConnectionId, Frame&& frame) override { last = std::move(frame); }
+  void connection_lost(ConnectionId, const std::string&) override {}
+  std::optional<Frame> last;
+};
+
 }  // namespace
+
+TEST_CASE("reception: a greeting for which there is no place to wait gets the word busy") {
+  test_support::on_virtual_clock([&](runtime::Runtime&) {
+    LocalNetwork network(2);
+    Acceptor acceptor("host", 0, run, run, 1, network.transport(0));
+    acceptor.start();
+    LastFrame peer_frames;
+    const auto peer = network.transport(1);
+    peer->start(peer_frames);
+    const auto greet = [&] {
+      Frame hello = frame_of(FrameKind::hello);
+      hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"later", 1, 7, run});
+      peer->send(peer->connect(0), std::move(hello));
+    };
+    for (int count = 0; count < 4096; ++count) greet();
+    CHECK_FALSE(peer_frames.last);
+    greet();
+    REQUIRE(peer_frames.last);
+    CHECK(word_of_refusal(*peer_frames.last) == RefusalWord::busy);
+    peer->stop();
+    acceptor.stop();
+  });
+}
 
 TEST_CASE("reception: labels of greetings that wait for a deployment are kept up to a limit") {
   CHECK(labels_after(100, false) == 100);

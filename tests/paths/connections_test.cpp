@@ -287,14 +287,13 @@ TEST_CASE("connections: a request that was cancelled while it waited for credits
   });
 }
 
-TEST_CASE("connections: a peer with another config is refused with both named and not served") {
+TEST_CASE("connections: a peer with another config learns the word plan and is not served") {
   Talk talk;
   const base::Digest theirs{99, 2};
   talk.connections.deliver(Talk::inbound, talk.greeting_of(FrameKind::hello, 2, theirs));
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
-  CHECK(talk.sent[0].text == fmt::format("host beta-0 runs config {}, host alpha-0 config {}",
-                                         theirs.text(), talk.plan->digest.text()));
+  CHECK(word_of_refusal(talk.sent[0]) == RefusalWord::plan);
   talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::request));
   CHECK(talk.served.empty());
 }
@@ -360,6 +359,25 @@ TEST_CASE("connections: a refusal is the error of every later operation") {
   CHECK_THAT(thrown<TravelError>([&] { talk.push(2); }),
              Catch::Contains("beta-0") && Catch::Contains(refuse.text));
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + refuse.text});
+}
+
+TEST_CASE("connections: a refusal by a host of another run is an error with this host's config") {
+  Talk talk;
+  talk.welcomes = false;
+  talk.push(1);
+  talk.connections.deliver(Talk::outbound, refusal_of_stranger(RefusalWord::plan));
+  const std::string why = fmt::format(
+      "host beta-0 refused: plan; this host has config {}; the log of beta-0 has the other",
+      talk.plan->digest.text());
+  CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
+  CHECK_THAT(thrown<TravelError>([&] { talk.push(2); }), Catch::Contains(why));
+}
+
+TEST_CASE("connections: a refusal of another run is a wrong frame after the welcome") {
+  Talk talk;
+  talk.push(1);
+  talk.connections.deliver(Talk::outbound, refusal_of_stranger(RefusalWord::run));
+  CHECK(is_refused(talk, "a refusal of another run"));
 }
 
 TEST_CASE("connections: a peer that is lost or has parted is reported once") {
@@ -434,9 +452,7 @@ TEST_CASE(
   CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
   CHECK_THAT(thrown<TravelError>([&] { talk.push(1); }), Catch::Contains(why));
   talk.hello(Talk::third_inbound);
-  CHECK(talk.sent.back().kind == FrameKind::refuse);
-  CHECK(talk.sent.back().text ==
-        "host beta-0 is back, but host alpha-0 goes on without it: " + why);
+  CHECK(word_of_refusal(talk.sent.back()) == RefusalWord::place);
 }
 
 TEST_CASE("connections: the error about a missing peer names the refused one that used its name") {
@@ -504,7 +520,7 @@ TEST_CASE(
     std::function<void(Frame&)> change;
   };
   const std::vector<Case> cases = {
-      {"run 00000000000000090000000000000002", [](Frame& f) { f.run_high = 9; }},
+      {"a frame of another run", [](Frame& f) { f.run_high = 9; }},
       {fmt::format("protocol version {}", protocol_version + 1),
        [](Frame& f) { f.version = protocol_version + 1; }},
       {"a frame of host number 0 in place of host beta-0", [](Frame& f) { f.from_host = 0; }},
@@ -626,9 +642,7 @@ TEST_CASE(
   Talk talk;
   talk.hello();
   talk.hello(Talk::third_inbound);  // hello for the stage to which the first connection leads
-  REQUIRE(talk.sent.back().kind == FrameKind::refuse);
-  CHECK(talk.sent.back().text ==
-        "host beta-0 is connected to host alpha-0 already: was it started twice?");
+  CHECK(word_of_refusal(talk.sent.back()) == RefusalWord::place);
   talk.connections.deliver(Talk::third_inbound, talk.operation(FrameKind::request));
   CHECK(talk.served.empty());
   talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
@@ -641,11 +655,11 @@ TEST_CASE("connections: a hello with a wrong name or stage is refused") {
   Frame hello = talk.frame(FrameKind::hello);
   hello.stage = 17;
   talk.connections.deliver(Talk::inbound, Frame(hello));
-  CHECK(talk.sent.back().text == "host beta-0 has no path into host alpha-0 at stage 17");
+  CHECK(word_of_refusal(talk.sent.back()) == RefusalWord::place);
   hello.stage = Talk::first_stage;
   hello.text = "gamma-0";
   talk.connections.deliver(Talk::second_inbound, Frame(hello));
-  CHECK(talk.sent.back().text == "host gamma-0 says that it is host beta-0");
+  CHECK(word_of_refusal(talk.sent.back()) == RefusalWord::place);
   talk.hello(Talk::third_inbound);
   CHECK(talk.sent.back().kind == FrameKind::welcome);
 }

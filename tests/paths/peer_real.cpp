@@ -104,7 +104,7 @@ TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
   CHECK_THAT(said, Catch::Contains("host a-1 is gone: "));
 }
 
-TEST_CASE("peer: a host with another config is refused over sockets with both configs named") {
+TEST_CASE("peer: a refused host names its config and the log of the other host names both") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string network = network_line(transport, hosts);
   const auto text = [&](const std::string& deadline) {
@@ -116,12 +116,20 @@ TEST_CASE("peer: a host with another config is refused over sockets with both co
   HostProcess root(ours, 0, once);
   HostProcess other(theirs, 1, once);
   CHECK(other.end(soon) == 1);
+  const std::string mine = theirs.plan().digest.text();
+  root.says("nothing more", 500);
+  CHECK_THAT(root.text(),
+             Catch::Contains(fmt::format("refused: host alpha-1 runs config {}, host alpha-0 "
+                                         "config {}",
+                                         mine, ours.plan().digest.text())));
   INFO(other.text());
   const auto failures = other.lines("failed: ");
   REQUIRE(failures.size() == 2);
   for (const std::string& failure : failures)
-    CHECK_THAT(failure, Catch::Contains(ours.plan().digest.text()) &&
-                            Catch::Contains(theirs.plan().digest.text()));
+    CHECK_THAT(failure,
+               Catch::Contains(fmt::format("host alpha-0 refused: plan; this host has config {}; "
+                                           "the log of alpha-0 has the other",
+                                           mine)));
 }
 
 TEST_CASE("peer: an address in use is an error with a hint") {
