@@ -48,7 +48,8 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
                                                plan_, index, nullptr, kinds, peers_)) {
   auto share = acceptor_.share();
   lane_share_ = share.get();
-  lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
+  lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share),
+                                                        acceptor_.rejections());
   lanes_ = std::make_unique<MessageEndpoint>(runtime_, plan_, index, links_, *lane_connections_);
   lanes_->record_transfers([this](std::uint32_t) { return &recorder_; });
   lanes_->answer_for_threads([this](std::string_view threads) { return why_absent(threads); });

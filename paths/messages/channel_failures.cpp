@@ -57,8 +57,7 @@ void ChannelFailures::end_lanes_over(GroupState& group, std::uint32_t lost,
 }
 
 void ChannelFailures::refuse(const LaneFrame& frame, const std::string& wrong) {
-  state_.rejections.tell(fmt::format("host {}", state_.name_of(frame.source)),
-                         fmt::format("lanes: refused: {}", wrong));
+  state_.reject(frame.source, "refused: " + wrong);
   LaneFrame refused = state_.control(LaneKind::refused, frame.source, frame.group);
   refused.text = fmt::format("host {} was sent {}", state_.name, wrong);
   state_.post(std::move(refused));

@@ -2,6 +2,7 @@
 // paths/messages/endpoint_state.cpp — position of an endpoint in the run, and its control frames
 #include "paths/messages/endpoint_state.hpp"
 
+#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/host_view.hpp"
 #include "paths/plan/ways.hpp"
 
@@ -14,8 +15,13 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       host(number),
       name(place_name(*plan, number)),
       carrier(by),
-      rejections(name),
-      link_scheduler(of, *plan, number, links, due_queue) {}
+      link_scheduler(of, *plan, number, links, due_queue),
+      own_rejections_(name) {}
+
+void EndpointState::reject(std::uint32_t source, const std::string& what) {
+  RejectionLog* const shared = carrier.rejections;
+  (shared == nullptr ? own_rejections_ : *shared).tell(place_text(*plan, source), "lanes: " + what);
+}
 
 bool EndpointState::leads_to(std::uint32_t target) const {
   if (!is_switch()) return missing_way(*plan, host, target).empty();

@@ -44,6 +44,12 @@ class LaneCarrier {
   /// Returns the progress towards the end of the run that a host reported in its last sign of life
   /// (MessageEndpoint::end_progress()).
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
+  /// Whether `host` has replied on a connection of this host, or has made one, and lives as far as
+  /// the carrier knows.
+  virtual bool has_heard(std::uint32_t /*host*/) const { return false; }
+
+  /// Log of rejected peers, which the carrier shares with the endpoint; nullptr if it has none.
+  RejectionLog* rejections = nullptr;
 };
 
 /// State that the parts of an endpoint share: the position of the endpoint in the run, its mutex,
@@ -102,11 +108,15 @@ class EndpointState {
   const std::uint32_t host;
   const std::string name;
   LaneCarrier& carrier;
-  RejectionLog rejections;
+  /// Logs a frame that a rule forbids. `source` is the host that sent it.
+  void reject(std::uint32_t source, const std::string& what);
   runtime::Mutex mutex;
   DueQueue due_queue;
   LinkScheduler link_scheduler;
   Waits ended;  ///< sends and receives to complete after the mutex is released
+
+ private:
+  RejectionLog own_rejections_;  // used if the carrier has no log
 };
 
 }  // namespace paths

@@ -17,19 +17,21 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   runtime::Lock lock(state_.mutex);
   if (parts_.clock.is_stopped()) return;
   state_.catch_up();
-  parts_.membership.note_neighbour(from, frame.source);
   if (parts_.membership.is_of_neighbour(from, frame)) {
+    parts_.membership.note_neighbour(from, frame.source);
     parts_.membership.take_of_neighbour(frame);
     return parts_.clock.settle(lock);
   }
   if (!has_way(frame)) {
     const Plan& plan = *state_.plan;
-    state_.rejections.tell(
-        place_text(plan, from),
-        fmt::format("lanes: a message from {} to {}, which has no way here",
-                    place_text(plan, frame.source), place_text(plan, frame.target)));
-    return;
+    return state_.reject(
+        from, fmt::format("a message from {} to {}, which has no way here",
+                          place_text(plan, frame.source), place_text(plan, frame.target)));
   }
+  if (from != frame.source && !forwards(from, frame.source))
+    return state_.reject(from, fmt::format("a message of {}, for which it does not forward",
+                                           place_text(*state_.plan, frame.source)));
+  parts_.membership.note_neighbour(from, frame.source);
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.report_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
@@ -58,6 +60,17 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
   const std::size_t hosts = state_.plan->hosts.size();
   return frame.source < hosts && frame.target < hosts && frame.source != state_.host &&
          state_.leads_to(frame.target);
+}
+
+/// Whether frames of the host `source` come to this host through the host or switch `from`.
+bool FrameDelivery::forwards(std::uint32_t from, std::uint32_t source) {
+  const std::uint64_t way = std::uint64_t{source} << 32 | from;
+  if (known_ways_.contains(way)) return true;
+  const Plan& plan = *state_.plan;
+  const bool is_way = !state_.is_switch() && missing_way(plan, source, state_.host).empty() &&
+                      way_leads_through(plan, source, state_.host, from);
+  if (is_way) known_ways_.insert(way);
+  return is_way;
 }
 
 /// Whether a frame crossed the network of this host's cluster. It did if a host of the cluster sent

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "paths/messages/channel_failures.hpp"
@@ -46,6 +47,7 @@ class FrameDelivery {
 
  private:
   bool has_way(const LaneFrame& frame) const;
+  bool forwards(std::uint32_t from, std::uint32_t source);
   bool comes_by_network(std::uint32_t from) const;
   void pass(bool is_received, base::Nanos came, LaneFrame frame);
   void take_control(LaneFrame frame, base::Nanos moment);
@@ -55,6 +57,8 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
+  // Sources of frames, each with the host or switch through which they come to this host.
+  std::unordered_set<std::uint64_t> known_ways_;
   base::Nanos all_come_by_{0};  // latest arrival time of the frames under way
 };
 

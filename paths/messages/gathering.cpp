@@ -30,6 +30,7 @@ void Gathering::begin() {
 }
 
 void Gathering::take(const LaneFrame& frame) {
+  if (!may_report(frame)) return state_.reject(frame.source, "a report about hosts of others");
   if (frame.bytes == of_all)
     is_everywhere_ = true;
   else if (frame.bytes == of_host)
@@ -39,6 +40,16 @@ void Gathering::take(const LaneFrame& frame) {
            round < state_.plan->clusters.size())
     heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
+}
+
+/// Whether the host that sent a report collects such reports. A host reports its own state. Exits
+/// report for their clusters, and the exit of this cluster reports for all hosts.
+bool Gathering::may_report(const LaneFrame& frame) const {
+  const Plan& plan = *state_.plan;
+  const std::uint32_t cluster = plan.hosts[frame.source].cluster;
+  if (frame.bytes == of_host) return true;
+  const bool is_near = state_.is_switch() || cluster == state_.cluster();
+  return frame.source == exit_of(plan, cluster) && (frame.bytes != of_all || is_near);
 }
 
 void Gathering::resume() {

@@ -72,6 +72,7 @@ class Gathering {
   void tell_clusters();
   void notify_all();
   LaneFrame news(std::uint32_t target, std::uint64_t bytes) const;
+  bool may_report(const LaneFrame& frame) const;
   bool is_exit() const;
 
   const LaneKind kind_;

@@ -204,10 +204,9 @@ void GroupControl::keep_for_later(LaneFrame frame) {
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
-    parts_.state.rejections.tell(fmt::format("host {}", parts_.state.name_of(frame.source)),
-                                 fmt::format("lanes: control for a group that does not exist{}{}",
-                                             frame.text.empty() ? "" : ": ", frame.text));
-    return;
+    return parts_.state.reject(frame.source,
+                               fmt::format("control for a group that does not exist{}{}",
+                                           frame.text.empty() ? "" : ": ", frame.text));
   }
   ++early_frames_;
   early_[frame.group].push_back(std::move(frame));

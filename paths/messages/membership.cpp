@@ -2,6 +2,8 @@
 // paths/messages/membership.cpp — losses and ends of hosts, reported from neighbour to neighbour
 #include "paths/messages/membership.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,12 @@
 #include "paths/plan/ways.hpp"
 
 namespace paths {
+namespace {
+
+/// Longest time in which a host must reply that another host reports as lost.
+constexpr base::Nanos longest_verification = std::chrono::seconds(2);
+
+}  // namespace
 
 void Membership::note_neighbour(std::uint32_t place, std::uint32_t end) {
   EndpointState& state = parts_.state;
@@ -154,9 +162,49 @@ void Membership::take_of_neighbour(const LaneFrame& frame) {
 }
 
 void Membership::take_loss(const LaneFrame& frame) {
-  const Plan& plan = *parts_.state.plan;
-  if (frame.bytes < plan.hosts.size() + plan.clusters.size())
-    lose(static_cast<std::uint32_t>(frame.bytes), frame.text);
+  EndpointState& state = parts_.state;
+  const Plan& plan = *state.plan;
+  if (frame.bytes >= plan.hosts.size() + plan.clusters.size()) return;
+  const auto place = static_cast<std::uint32_t>(frame.bytes);
+  if (place == state.host || parts_.lost.has(place)) return;
+  const std::string why = fmt::format("{} (says {})", frame.text, place_text(plan, frame.source));
+  if (state.runtime.is_virtual() || may_know(frame.source, place)) return lose(place, why);
+  const bool is_reached = place < plan.hosts.size() && !state.is_switch() &&
+                          missing_way(plan, state.host, place).empty() &&
+                          next_hop(plan, state.host, place).to == place;
+  if (!is_reached)
+    return state.reject(frame.source, fmt::format("the loss of {}, of which it cannot know",
+                                                  place_text(plan, place)));
+  if (asked_.insert(place).second) verify_loss(frame.source, place, why);
+}
+
+/// Whether a host or switch notices the loss of `place` before this host can: it is on the way.
+bool Membership::may_know(std::uint32_t source, std::uint32_t place) const {
+  const EndpointState& state = parts_.state;
+  const Plan& plan = *state.plan;
+  const auto hosts = static_cast<std::uint32_t>(plan.hosts.size());
+  const auto cluster_of = [&](std::uint32_t one) {
+    return one < hosts ? plan.hosts[one].cluster : one - hosts;
+  };
+  const std::uint32_t near = cluster_of(source);
+  if (source == place) return true;
+  if (source < hosts && exit_of(plan, near) != source)
+    return place >= hosts && near == cluster_of(place);  // a host knows its switch
+  return near == cluster_of(place) || near == cluster_of(state.host);
+}
+
+/// Asks a host for a sign of life. A living host replies in time. It also sends its own goodbye,
+/// and its connection ends with it. So the report of another host is not needed then.
+void Membership::verify_loss(std::uint32_t source, std::uint32_t host, const std::string& why) {
+  EndpointState& state = parts_.state;
+  state.post(state.control(LaneKind::look, host, 0));
+  const base::Nanos pause = std::min(state.plan->deadline / 4, longest_verification);
+  state.at(state.runtime.now() + pause, [this, source, host, why] {
+    asked_.erase(host);
+    if (!parts_.state.carrier.has_heard(host)) return lose(host, why);
+    parts_.state.reject(
+        source, fmt::format("the loss of {}, which lives", place_text(*parts_.state.plan, host)));
+  });
 }
 
 }  // namespace paths

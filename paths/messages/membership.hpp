@@ -60,10 +60,14 @@ class Membership {
   /// Whether a frame concerns only this host and its neighbour, and one of the two is a switch.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_of_neighbour(const LaneFrame& frame);
-  /// Processes the report of a loss.
+  /// Processes the report of a loss. Believes it if the report comes from the lost place itself,
+  /// or from an exit or switch on the way from it to this host. Otherwise asks the host for a sign
+  /// of life, and counts it as lost if there is none.
   void take_loss(const LaneFrame& frame);
 
  private:
+  bool may_know(std::uint32_t source, std::uint32_t place) const;
+  void verify_loss(std::uint32_t source, std::uint32_t host, const std::string& why);
   bool tells_of_losses() const;
   bool count_out(std::uint32_t host, const std::string& why);
   void notify_exit(std::uint32_t host, const std::string& why);
@@ -72,6 +76,7 @@ class Membership {
   const Parts parts_;
   /// Hosts one step away with which this host exchanges frames. On a switch, also other switches.
   std::set<std::uint32_t> neighbours_;
+  std::set<std::uint32_t> asked_;  // hosts that this host asks for a sign of life
 };
 
 }  // namespace paths

@@ -32,7 +32,9 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
   notify_launcher(ThreadsState::running);
   runtime.run([&] {
     EmulatedLinks links;
-    LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place));
+    RejectionLog rejections(place_name(*plan, place));
+    LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place),
+                                rejections);
     MessageEndpoint lanes(runtime, plan, place, links, connections);
     connections.start(lanes);
     lanes.look_at_neighbours();

@@ -20,7 +20,15 @@ class Narrow final : public paths::Transport {
   paths::ConnectionId connect(std::uint32_t host) override { return below_->connect(host); }
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (on_lane && frame.lane) on_lane(*frame.lane);
-    below_->send(connection, std::move(frame));
+    if (holds_goodbyes && frame.lane && frame.lane->kind == paths::LaneKind::goodbye)
+      held_.emplace_back(connection, std::move(frame));
+    else
+      below_->send(connection, std::move(frame));
+  }
+  void release_goodbyes() {
+    holds_goodbyes = false;
+    for (auto& [connection, frame] : std::exchange(held_, {}))
+      below_->send(connection, std::move(frame));
   }
   bool has_room(paths::ConnectionId connection) override {
     asked_for = connection;
@@ -31,10 +39,12 @@ class Narrow final : public paths::Transport {
   paths::ConnectionId asked_for = 0;
   /// Called with each lane frame that is sent; may change the frame.
   std::function<void(paths::LaneFrame&)> on_lane;
+  bool holds_goodbyes = false;
 
  private:
   const std::unique_ptr<paths::Transport> below_;
   const bool& is_room_;
+  std::vector<std::pair<paths::ConnectionId, paths::Frame>> held_;
 };
 
 struct Network {
@@ -54,7 +64,7 @@ struct Network {
       auto transport = std::make_unique<Narrow>(local.transport(host), is_room);
       one.back()->transport = transport.get();
       one.back()->connections = std::make_unique<paths::LaneConnections>(
-          runtime, all, host, std::move(transport), connections_most);
+          runtime, all, host, std::move(transport), rejections, connections_most);
       one.back()->lanes = std::make_unique<paths::MessageEndpoint>(
           runtime, plan, host, one.back()->links, *one.back()->connections);
       one.back()->connections->start(*one.back()->lanes);
@@ -67,6 +77,7 @@ struct Network {
     Narrow* transport = nullptr;
   };
   bool is_room = true;
+  paths::RejectionLog rejections{"the host"};
   runtime::Runtime runtime;
   std::shared_ptr<paths::Plan> plan;
   paths::LocalNetwork local;
@@ -125,6 +136,32 @@ TEST_CASE("lane connections: above the limit the connection that was idle longes
         CHECK(t.one[0]->connections->connections() <= 2);
       }
     for (auto& group : groups) group->leave();
+  });
+}
+
+TEST_CASE(
+    "lane connections: messages wait in order for the goodbye of an idle connection to their "
+    "host") {
+  Network t(3, 1);
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
+    for (auto& one : t.one) groups.push_back(one->lanes->group("all", {0, 1, 2}));
+    const auto send = [&](std::uint32_t to, int value) {
+      groups[0]->send(to, 0, base::Payload::of(value));
+    };
+    send(1, 0);
+    t.one[1]->transport->holds_goodbyes = true;
+    send(2, 0);  // closes the connection to host 1
+    for (int value = 1; value < 4; ++value) send(1, value);
+    CHECK(groups[1]->receive(0, 0).wait().payload.read<int>() == 0);
+    auto next = groups[1]->receive(0, 0);
+    CHECK_FALSE(next.done());
+    t.one[1]->transport->release_goodbyes();
+    CHECK(next.wait().payload.read<int>() == 1);
+    for (int value = 2; value < 4; ++value)
+      CHECK(groups[1]->receive(0, 0).wait().payload.read<int>() == value);
+    CHECK(groups[2]->receive(0, 0).wait().payload.read<int>() == 0);
+    for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
   });
 }
 

@@ -328,6 +328,62 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
   }
 }
 
+TEST_CASE("lanes: a message in the name of another host is refused") {
+  const auto log_of = [](LaneFrame frame, std::uint32_t from) {
+    const std::string name =
+        fmt::format("{} {} {}", static_cast<int>(frame.kind), frame.source, from);
+    return as_child(name,
+                    [=] {
+                      on_virtual_clock([=](runtime::Runtime& runtime) {
+                        LaneHosts hosts(runtime, lane_plan({3, 2}, "", ""));
+                        hosts[1].deliver(from, LaneFrame(frame));
+                        runtime.sleep_for(1s);
+                      });
+                    })
+        .text;
+  };
+  std::vector<std::string> of_other, of_exit, forwarded;
+  for (const LaneKind kind : {LaneKind::done, LaneKind::left, LaneKind::failed, LaneKind::lost}) {
+    const LaneFrame forged{.kind = kind, .source = 2, .target = 1};
+    of_other.push_back(log_of(forged, 4));
+    of_exit.push_back(log_of(forged, 0));  // this exit forwards for cluster b only
+    forwarded.push_back(log_of({.kind = kind, .source = 4, .target = 1, .bytes = 3}, 0));
+  }
+  // Host a2 is no exit, so it can report its own end only.
+  const std::string of_all =
+      log_of({.kind = LaneKind::done, .source = 2, .target = 1, .bytes = 2}, 2);
+  for (const std::string& log : of_other)
+    CHECK_THAT(log,
+               Catch::Contains("from host b1: lanes: a message of host a2, for which it does"));
+  for (const std::string& log : of_exit)
+    CHECK_THAT(log,
+               Catch::Contains("from host a0: lanes: a message of host a2, for which it does"));
+  for (const std::string& log : forwarded)
+    CHECK_THAT(log, !Catch::Contains("for which it does not forward"));
+  CHECK_THAT(of_all, Catch::Contains("from host a2: lanes: a report about hosts of others"));
+}
+
+TEST_CASE("lanes: a host that lives is not lost because a host of its cluster says so") {
+  const Said said = as_child("", [] {
+    runtime::Runtime runtime({.clock = runtime::ClockKind::steady});
+    const auto plan = lane_plan({3}, "", "");
+    plan->deadline = 400ms;
+    runtime.run([&] {
+      LaneHosts hosts(runtime, plan);
+      auto groups = hosts.groups();
+      LaneFrame lost{.kind = LaneKind::lost, .source = 1, .target = 2, .bytes = 0};
+      lost.text = "it died";
+      hosts[2].deliver(1, std::move(lost));
+      runtime.sleep_for(300ms);  // tidy: real time
+      groups[0]->send(2, 0, numbered(1));
+      groups[2]->receive(0, 0).wait();
+    });
+  });
+  INFO(said.text);
+  CHECK(said.exit_code == 0);
+  CHECK_THAT(said.text, Catch::Contains("from host a1: lanes: the loss of host a0, which lives"));
+}
+
 TEST_CASE("lanes: an invalid frame fails both its sender and the receiver that waits for it") {
   const auto told = [](const std::function<void(LaneFrame&)>& change) {
     FourHosts t;

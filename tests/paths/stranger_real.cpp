@@ -2,12 +2,8 @@
 // tests/paths/stranger_real.cpp — a run of two processes with invalid connections to their ports.
 //
 // PATHS_STRANGERS=10000 makes that many connections of each kind, and prints the cost.
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -16,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "paths/wire/frame.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/raw_peer.hpp"
 #include "tests/support/resources.hpp"
 
 namespace {
@@ -31,76 +27,25 @@ namespace fs = std::filesystem;
 
 const std::string old_greeting("\x01\x00\x04\x00\x61\x62\x63", 7);
 
-std::string signature() { return "\xff" + std::string(8, '\0') + "\x7f"; }
-
 /// Returns a greeting of ZMTP 2: a dealer, no identity, one message.
 std::string second_greeting() {
-  return signature() + std::string("\x01\x05\x00\x00\x00\x03xyz", 9);
+  return zmtp_signature() + std::string("\x01\x05\x00\x00\x00\x03xyz", 9);
 }
 
-std::string message(const std::string& bytes, bool has_more) {
-  const char flags = has_more ? '\x01' : '\0';
-  return std::string{flags, static_cast<char>(bytes.size())} + bytes;  // up to 255 bytes
-}
-
-/// Returns the first bytes that ZeroMQ 4 sends as a dealer, if it is not refused.
-std::string third_greeting() {
-  const std::string mechanism = "NULL" + std::string(16, '\0');
-  const std::string ready = "\x05READY\x0bSocket-Type" + std::string("\0\0\0\x06", 4) + "DEALER";
-  return signature() + std::string("\x03\x00", 2) + mechanism + std::string(32, '\0') + "\x04" +
-         static_cast<char>(ready.size()) + ready;
+/// Returns the header of the hello of alpha-1 to alpha-0. The stranger knows the config.
+RawHeader header_of(const paths::Plan& plan) {
+  return {.run_high = plan.digest.high,
+          .run_low = plan.digest.low,
+          .text = "alpha-1",
+          .from_host = 1,
+          .stage = plan.shares[0].entrances.at(0).stage};
 }
 
 /// Returns the hello of a peer that knows the digest and claims to be the connected host alpha-1.
 std::string impostor(const paths::Plan& plan) {
-  paths::Frame hello;
-  hello.kind = paths::FrameKind::hello;
-  hello.run_high = plan.digest.high;
-  hello.run_low = plan.digest.low;
-  hello.from_host = 1;
-  hello.stage = plan.shares[0].entrances.at(0).stage;
-  hello.text = "alpha-1";
-  hello.deployment =
-      std::make_shared<const paths::DeploymentId>(paths::DeploymentId{"", 1, 1, plan.digest});
-  const auto header = paths::encode_header(hello);
-  return message({reinterpret_cast<const char*>(header.data()), header.size()}, true) +
-         message("", false);
+  const std::string hello = raw_hello(header_of(plan), plan.digest.high, plan.digest.low);
+  return zmtp_part(hello, true) + zmtp_part("", false);
 }
-
-class Stranger {
- public:
-  Stranger(int port, const std::string& bytes) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const auto* to = reinterpret_cast<const sockaddr*>(&address);
-    is_there_ = connect(descriptor_, to, sizeof address) == 0;
-    if (is_there_) say(bytes);
-  }
-  Stranger(Stranger&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), is_there_(other.is_there_) {}
-  ~Stranger() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  bool is_there() const { return is_there_; }
-  void say(const std::string& bytes) {
-    // If the connection was closed meanwhile, the rest cannot be sent.
-    if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) is_there_ = false;
-  }
-  /// Reads until the other end closes or is silent for that time.
-  void listen(int milliseconds) {
-    const timeval patience{milliseconds / 1000, milliseconds % 1000 * 1000};
-    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    char some[4096];
-    while (recv(descriptor_, some, sizeof some, 0) > 0) {
-    }
-  }
-
- private:
-  int descriptor_;
-  bool is_there_ = false;
-};
 
 std::size_t lines_with(const std::string& word, const std::string& text) {
   std::size_t count = 0;
@@ -131,7 +76,15 @@ struct Visit {
 
   void each(const std::string& bytes) const {
     for (std::uint64_t i = 0; i < count; ++i) {
-      Stranger one(port, bytes);
+      RawPeer one(port, bytes);
+      if (i % 64 == 0) one.listen(20);
+    }
+  }
+  void each_after_greeting(const std::string& bytes) const {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      RawPeer one(port);
+      one.shake_hands();
+      one.send_bytes(bytes);
       if (i % 64 == 0) one.listen(20);
     }
   }
@@ -144,28 +97,140 @@ struct Visit {
     each(noise);
     for (std::uint64_t i = 0; i < count; ++i) {
       for (char& one : noise) one = static_cast<char>(random.next());
-      Stranger(port, noise.substr(0, 1 + random.below(300)));
+      RawPeer(port, noise.substr(0, 1 + random.below(300)));
     }
     each("");
-    each(third_greeting());
-    each(third_greeting() + message("nonsense", true) + message("more", false));
-    each(third_greeting() + message("one part", false));
-    each(third_greeting() + impostor(sim.plan()) + impostor(sim.plan()));
+    each(zmtp_greeting());
+    each_after_greeting(zmtp_part("nonsense", true) + zmtp_part("more", false));
+    each_after_greeting(zmtp_part("one part", false));
+    each_after_greeting(impostor(sim.plan()) + impostor(sim.plan()));
     held_open();
   }
   /// Sends half a greeting on each of many connections, and keeps them open. Stops when no more
   /// descriptors are available.
   void held_open() const {
-    std::vector<Stranger> slow;
+    std::vector<RawPeer> slow;
     for (std::uint64_t i = 0; i < count; ++i) {
-      slow.emplace_back(port, (i % 2 == 0 ? third_greeting() : old_greeting).substr(0, 1 + i % 6));
+      slow.emplace_back(port, (i % 2 == 0 ? zmtp_greeting() : old_greeting).substr(0, 1 + i % 6));
       if (!slow.back().is_there()) slow.pop_back();
     }
-    for (Stranger& one : slow) one.say("\x7f");
+    for (RawPeer& one : slow) one.send_bytes("\x7f");
   }
 };
 
+/// Returns the header of the answer to frames on a new connection.
+std::string answer_to(int port, const std::string& header, const std::string& body = "") {
+  RawPeer one(port);
+  one.send_frame(header, body);
+  return one.next_header().value_or("none");
+}
+
 }  // namespace
+
+TEST_CASE("strangers: an answer has one of five words and no other byte depends on the host") {
+  const int port = free_ports(2);
+  const Sim sim(
+      fmt::format("network: {{port: {}}}\nshared_memory: false\nlanes: {{}}\n"
+                  "clusters: {{alpha: {{hosts: 2, threads: 1}}}}\n"
+                  "collectives:\n"
+                  "  sum: {{operation: sum, template: f64}}\n"
+                  "  count: {{operation: sum, template: f64}}\n",
+                  port));
+  const Folder folder;
+  const std::string file = folder.file("end");
+  const auto work = [&](paths::Thread& thread, const Say& say) { reduce(thread, say, file); };
+  HostProcess victim(sim, 0, work), other(sim, 1, work);
+  REQUIRE(victim.says("is at work"));
+  const paths::Plan& plan = sim.plan();
+  const auto [high, low] = plan.digest;
+  RawHeader old = header_of(plan), elsewhere = header_of(plan), config = header_of(plan);
+  old.version = 6;
+  elsewhere.run_high = 1;
+  config.run_high = config.run_low = 5;
+  RawHeader unknown = header_of(plan), stage = header_of(plan), name = header_of(plan);
+  unknown.from_host = 17;
+  stage.stage = 4711;
+  name.text = "beta-0";
+  for (const RawHeader& one : {old, RawHeader{.text = "alpha-1", .version = 8}})
+    CHECK(answer_to(port, raw_hello(one, high, low)) == raw_refusal("version"));
+  CHECK(answer_to(port, raw_hello(elsewhere, high, low)) == raw_refusal("run"));
+  CHECK(answer_to(port, raw_hello(RawHeader{}, high, low)) == raw_refusal("run"));
+  CHECK(answer_to(port, raw_hello(config, 5, 5)) == raw_refusal("plan"));
+  CHECK(answer_to(port, raw_hello(header_of(plan), 5, 5)) == raw_refusal("plan"));
+  for (const RawHeader& one : {unknown, stage, name, header_of(plan)})
+    CHECK(answer_to(port, raw_hello(one, high, low)) == raw_refusal("place"));
+  for (const std::uint8_t kind : {8, 9}) {  // heartbeat and goodbye, which have no further fields
+    CHECK(answer_to(port, RawHeader{.kind = kind}.bytes()) == raw_refusal("run"));
+    RawHeader of_run = header_of(plan);
+    of_run.kind = kind;
+    CHECK(answer_to(port, of_run.bytes()) == raw_refusal("place"));
+  }
+  const RawLane hello{.kind = 10, .begin = 1};
+  const RawLane data{.kind = 0, .begin = 1, .bytes = 8};
+  old.text = elsewhere.text = "alpha-1";
+  CHECK(answer_to(port, raw_lane(old, hello)) == raw_refusal("version"));
+  CHECK(answer_to(port, raw_lane(elsewhere, hello)) == raw_refusal("run"));
+  CHECK(answer_to(port, raw_lane(elsewhere, data), "8 bytes.") == raw_refusal("run"));
+  CHECK(answer_to(port, raw_lane(header_of(plan), data), "8 bytes.") == raw_refusal("place"));
+  for (const RawHeader& one : {unknown, name})
+    CHECK(answer_to(port, raw_lane(one, hello)) == raw_refusal("place"));
+  std::ofstream(file).put('.');
+  const int code = victim.end(60'000), other_code = other.end(60'000);
+  INFO(victim.text() << other.text());
+  CHECK(code == 0);
+  CHECK(other_code == 0);
+  CHECK(lines_with("[warning]", victim.text()) == 1);  // all strangers have one address
+}
+
+TEST_CASE("strangers: messages of a second connection under a host's name have no effect") {
+  const int port = free_ports(3);
+  const Sim sim(
+      fmt::format("network: {{port: {}}}\nshared_memory: false\nlanes: {{}}\n"
+                  "clusters: {{a: {{hosts: 3, threads: 1}}}}\n",
+                  port));
+  const Folder folder;
+  const std::string file = folder.file("end");
+  HostProcesses hosts = start_hosts(sim, [&](paths::Thread& thread, const Say& say) {
+    const auto group = thread.host().lanes().group("ring", {0, 1, 2});
+    const std::uint32_t to = (thread.rank() + 1) % 3, from = (thread.rank() + 2) % 3;
+    bool is_over = false;
+    for (std::uint64_t round = 0; !is_over; ++round) {
+      const double mine = thread.rank() == 0 && fs::exists(file) ? -1 : double(round);
+      is_over = thread.rank() == 0 && mine < 0;
+      if (thread.rank() == 0) group->send(to, 0, base::Payload::of(mine));
+      const double got = group->receive(from, 0).wait().payload.read<double>();
+      if (thread.rank() != 0) group->send(to, 0, base::Payload::of(got)).wait();
+      is_over = is_over || got < 0;
+      if (got >= 0 && got != double(round)) throw std::runtime_error("a wrong message");
+      if (round == 20) say("is at work");
+      thread.sleep_for(100us);
+    }
+  });
+  for (auto& [name, process] : hosts) REQUIRE(process.says("is at work"));
+  HostProcess& victim = hosts.at("a-0");
+  const auto resident = resident_kib(victim.pid());
+  const paths::Plan& plan = sim.plan();
+  for (const bool knows_run : {true, false}) {
+    const RawHeader as{.run_high = knows_run ? plan.digest.high : 1,
+                       .run_low = plan.digest.low,
+                       .text = "a-2",
+                       .from_host = 2};
+    RawPeer one(port);
+    one.send_frame(raw_lane(as, {.kind = 10, .begin = 2}));
+    CHECK(one.next_header().value_or("none") == raw_refusal(knows_run ? "place" : "run"));
+    RawHeader forged = as;
+    forged.text = "it has died, says nobody";
+    one.send_frame(raw_lane(forged, {.kind = 7, .begin = 2, .bytes = 1}));
+    for (std::uint64_t number = 0; number < 300; ++number)
+      one.send_frame(raw_lane(as, {.begin = 2, .channel = 1000 + number, .bytes = 60'000}),
+                     std::string(60'000, 'x'));
+    one.send_frame(raw_lane(as, {.kind = 12, .begin = 2}));
+  }
+  pause(500ms);
+  CHECK(resident_kib(victim.pid()) < resident + 16 * 1024);
+  std::ofstream(file).put('.');
+  check_all_end_well(hosts);
+}
 
 TEST_CASE(
     "strangers: among noise and old greetings and many connections a run continues and ends "

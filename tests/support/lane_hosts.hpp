@@ -118,6 +118,7 @@ class LaneHosts {
       const auto known = progress.find(host);
       return known == progress.end() ? 0 : known->second;
     }
+    bool has_heard(std::uint32_t host) const override { return !all.hosts_[host]->is_dead; }
     LaneHosts& all;
     const std::uint32_t number;
     std::set<std::uint32_t> met;

@@ -10,29 +10,55 @@
 namespace paths {
 namespace {
 
-/// Returns the error in the first frame on a connection; "" if the frame is valid.
-std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
-  if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
-      frame.lane->kind != LaneKind::hello)
-    return "a message that is not a hello";
-  if (frame.run_high != peers.run.high || frame.run_low != peers.run.low)
-    return fmt::format("a hello of another run by {}", frame.text);
+bool is_of_run(const Frame& frame, const base::Digest& run) {
+  return frame.run_high == run.high && frame.run_low == run.low;
+}
+
+/// Returns the error in the first frame on a connection; its reason is "" if the frame is valid.
+Rejection wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
+  if (frame.version != protocol_version)
+    return {RefusalWord::version, fmt::format("host {} speaks protocol version {}, not {}",
+                                              frame.text, frame.version, protocol_version)};
+  if (!is_of_run(frame, peers.run))
+    return {RefusalWord::run, fmt::format("host {} is of another run", frame.text)};
+  if (frame.kind != FrameKind::lane || frame.lane->kind != LaneKind::hello)
+    return {RefusalWord::place, "a message that is not a hello"};
   const bool is_host = frame.from_host < peers.hosts.size() && frame.from_host != here &&
                        peers.hosts[frame.from_host].name == frame.text;
-  return is_host ? "" : fmt::format("a hello of host {}, which does not exist", frame.text);
+  if (is_host) return {};
+  return {RefusalWord::place, fmt::format("a hello of host {}, which does not exist", frame.text)};
+}
+
+/// Returns why a frame may not arrive on a connection with `host`; "" if it may.
+std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Digest& run) {
+  if (frame.version != protocol_version)
+    return fmt::format("protocol version {} on a connection of version {}", frame.version,
+                       protocol_version);
+  if (!is_of_run(frame, run)) return "a frame of another run";
+  if (frame.from_host != host) return fmt::format("a frame of host number {}", frame.from_host);
+  return frame.kind == FrameKind::lane ? "" : "a frame that is not of lanes";
+}
+
+/// Returns the number of connections that are not being closed.
+template <class Connections>
+std::size_t open_in(const Connections& outward) {
+  const auto is_open = [](const auto& entry) { return !entry.second.is_closing(); };
+  return static_cast<std::size_t>(std::count_if(outward.begin(), outward.end(), is_open));
 }
 
 }  // namespace
 
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                                  std::uint32_t host, std::unique_ptr<Transport> transport,
-                                 std::size_t connections_most)
+                                 RejectionLog& log, std::size_t connections_most)
     : peers_(std::move(peers)),
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
-      rejections_(peers_->hosts[host_].name),
-      clocks_(runtime, *peers_, host) {}
+      clocks_(runtime, *peers_, host),
+      frames_(*peers_, host, clocks_.identity()) {
+  rejections = &log;
+}
 
 LaneConnections::~LaneConnections() { transport_->stop(); }
 
@@ -41,35 +67,25 @@ void LaneConnections::start(MessageEndpoint& lanes) {
   transport_->start(*this);
 }
 
-Frame LaneConnections::frame_of(LaneFrame lane) const {
-  Frame frame = new_frame(peers_->run, host_, FrameKind::lane);
-  frame.text = std::exchange(lane.text, {});
-  frame.lane = std::make_shared<LaneFrame>(std::move(lane));
-  return frame;
-}
-
-Frame LaneConnections::frame_of(LaneKind kind) const {
-  LaneFrame lane;
-  lane.kind = kind;
-  lane.source = host_;
-  if (kind == LaneKind::hello) {
-    lane.text = peers_->hosts[host_].name;
-    lane.signature_digest = clocks_.identity();
-  }
-  if (kind == LaneKind::welcome) lane.bytes = lanes_->end_progress();
-  return frame_of(std::move(lane));
-}
-
-Frame LaneConnections::goodbye(bool is_of_host) const {
-  Frame frame = frame_of(LaneKind::goodbye);
-  frame.lane->bytes = is_of_host ? 0 : 1;
-  return frame;
-}
-
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
   if (switches_ != nullptr && switches_->has(host))
     return switches_->deliver(host_, host, std::move(frame));
-  transport_->send(connection_to(host), frame_of(std::move(frame)));
+  Frame whole = frames_.of(std::move(frame));
+  std::optional<ConnectionId> connection;
+  {
+    runtime::Lock lock(mutex_);
+    if (const auto found = outward_.find(host); found != outward_.end()) {
+      Outward& outward = found->second;
+      outward.used = ++frames_sent_;
+      if (outward.is_closing()) return outward.waiting.push_back(std::move(whole));
+      connection = outward.id;
+    }
+  }
+  if (!connection) {
+    close_idle();
+    connection = connect(host);
+  }
+  transport_->send(*connection, std::move(whole));
 }
 
 bool LaneConnections::reports_room(std::uint32_t host) const {
@@ -80,7 +96,7 @@ bool LaneConnections::reports_room(std::uint32_t host) const {
 bool LaneConnections::has_room(std::uint32_t host) {
   runtime::Lock lock(mutex_);
   const auto found = outward_.find(host);
-  if (found == outward_.end()) return true;
+  if (found == outward_.end() || found->second.is_closing()) return true;
   found->second.has_no_room = !transport_->has_room(found->second.id);
   return !found->second.has_no_room;
 }
@@ -98,26 +114,43 @@ void LaneConnections::room_made(ConnectionId connection) {
   lanes_->room_made(host);
 }
 
-ConnectionId LaneConnections::connection_to(std::uint32_t host) {
-  {
-    runtime::Lock lock(mutex_);
-    if (const auto found = outward_.find(host); found != outward_.end()) {
-      found->second.used = ++frames_;
-      return found->second.id;
-    }
-  }
-  close_idle();
+ConnectionId LaneConnections::connect(std::uint32_t host) {
   const ConnectionId connection = transport_->connect(host);
   {
     runtime::Lock lock(mutex_);
     Outward& outward = outward_[host];
     outward.id = connection;
-    outward.used = ++frames_;
+    outward.used = ++frames_sent_;
+    outward.is_welcome = false;
+    outward.silence.end();
     outward.has_closed = gone_.contains(host);
     to_[connection] = host;
   }
-  transport_->send(connection, frame_of(LaneKind::hello));
+  transport_->send(connection, frames_.of(LaneKind::hello));
   return connection;
+}
+
+/// Handles the end of a connection that close_idle() has closed. Opens another one if frames wait.
+/// Frames that arrive meanwhile follow in order.
+void LaneConnections::finish_closing(std::uint32_t host) {
+  std::optional<ConnectionId> next;
+  for (;;) {
+    std::vector<Frame> frames;
+    {
+      runtime::DeferredWakes wakes;
+      runtime::Lock lock(mutex_);
+      Outward& outward = outward_[host];
+      frames.swap(outward.waiting);
+      if (frames.empty()) {
+        parting_.wake_all(wakes);
+        outward.closing.reset();
+        if (!next) outward_.erase(host);
+        return;
+      }
+    }
+    if (!next) next = connect(host);
+    for (Frame& frame : frames) transport_->send(*next, std::move(frame));
+  }
 }
 
 /// If there are too many connections, closes the one that was idle for longest. Does not close
@@ -128,9 +161,10 @@ void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
     runtime::Lock lock(mutex_);
-    if (outward_.size() < connections_most_) return;
+    if (open_in(outward_) < connections_most_) return;
     const auto must_stay = [&](const auto& entry) {
-      return peers_->hosts[entry.first].is_switch || entry.second.has_no_room;
+      return peers_->hosts[entry.first].is_switch || entry.second.has_no_room ||
+             entry.second.is_closing();
     };
     const auto rank = [&](const auto& entry) {
       return std::pair(must_stay(entry), entry.second.used);
@@ -140,70 +174,106 @@ void LaneConnections::close_idle() {
                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     if (must_stay(*longest)) return;
     idle = longest->second.id;
-    closing_.insert(idle);
-    outward_.erase(longest);
+    longest->second.closing = idle;
   }
-  transport_->send(idle, goodbye(false));
+  transport_->send(idle, frames_.of(LaneKind::goodbye, 1));
 }
 
+/// Welcomes a peer, or refuses it. There is one connection from each host; the first one stays,
+/// even if it is lost.
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
-  if (const std::string wrong = wrong_hello(hello, *peers_, host_); !wrong.empty()) {
-    rejections_.tell(transport_->source(connection), "lanes: refused: " + wrong);
-    return transport_->drop(connection);
-  }
-  {
+  Rejection wrong = wrong_hello(hello, *peers_, host_);
+  if (wrong.reason.empty()) {
     runtime::Lock lock(mutex_);
-    from_[connection] = hello.from_host;
-    clocks_.compare(hello.from_host, hello.lane->signature_digest);
+    if (connected_.insert(hello.from_host).second) {
+      from_[connection] = hello.from_host;
+      clocks_.compare(hello.from_host, hello.lane->signature_digest);
+    } else {
+      wrong.reason = fmt::format("host {} is connected to host {} already: was it started twice?",
+                                 hello.text, peers_->hosts[host_].name);
+    }
   }
-  transport_->send(connection, frame_of(LaneKind::welcome));
+  if (wrong.reason.empty())
+    return transport_->send(connection, frames_.of(LaneKind::welcome, lanes_->end_progress()));
+  rejections->tell(transport_->source(connection), "lanes: refused: " + wrong.reason);
+  transport_->send(connection, refusal_of_stranger(wrong.word));
+  transport_->drop(connection);
+}
+
+/// Ends a connection because of what the host at its other end sent.
+void LaneConnections::break_off(ConnectionId connection, std::uint32_t host,
+                                const std::string& why) {
+  {
+    runtime::DeferredWakes wakes;
+    runtime::Lock lock(mutex_);
+    from_.erase(connection);
+    to_.erase(connection);
+    if (const auto outward = outward_.find(host);
+        outward != outward_.end() && outward->second.id == connection)
+      outward->second.has_closed = true;
+    parting_.wake_all(wakes);
+  }
+  transport_->drop(connection);
+  lanes_->host_lost(host, why);
 }
 
 void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) {
   bool is_closed = false;
   const bool is_goodbye = frame.kind == LaneKind::goodbye;
-  std::uint32_t ended = host_;
+  std::uint32_t host = host_, ended = host_;
   {
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
-    is_closed = is_goodbye && closing_.erase(connection) > 0;
+    host = to_[connection];
+    const auto outward = outward_.find(host);
+    const bool is_current = outward != outward_.end() && outward->second.id == connection;
+    is_closed = is_goodbye && outward != outward_.end() && outward->second.closing == connection;
     // True if the goodbye is not a reply to a goodbye of this host. The other host has then ended.
     if (is_goodbye && !is_closed && !is_parting_) {
-      ended = to_[connection];
+      ended = host;
       ended_.insert(ended);
     }
-    if (const auto outward = outward_.find(to_[connection]);
-        outward != outward_.end() && outward->second.id == connection) {
+    if (is_current) {
       outward->second.is_welcome = true;
       outward->second.silence.end();
-      if (is_goodbye) outward->second.has_closed = true;
+      if (is_goodbye && !is_closed) outward->second.has_closed = true;
       if (frame.kind == LaneKind::welcome) outward->second.end_progress = frame.bytes;
     }
     if (is_closed) to_.erase(connection);
     parting_.wake_all(wakes);
   }
-  if (is_closed) transport_->drop(connection);
+  if (is_closed) {
+    transport_->drop(connection);
+    finish_closing(host);
+  }
   if (ended != host_) lanes_->host_ended(ended);
 }
 
 void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   std::uint32_t from = host_;
-  bool is_ours = false, is_of_our_clock = false;
+  bool is_ours = false, is_welcome = false, is_of_our_clock = false;
   {
     runtime::Lock lock(mutex_);
-    is_ours = to_.contains(connection);
-    if (const auto known = from_.find(connection); known != from_.end()) from = known->second;
+    if (const auto known = to_.find(connection); known != to_.end()) {
+      is_ours = true;
+      from = known->second;
+      const auto outward = outward_.find(from);
+      is_welcome = outward != outward_.end() && outward->second.is_welcome;
+    } else if (const auto peer = from_.find(connection); peer != from_.end()) {
+      from = peer->second;
+    }
     is_of_our_clock = clocks_.has(from);
   }
-  const bool is_lane = frame.kind == FrameKind::lane && frame.lane != nullptr;
-  if (is_ours) {
-    if (is_lane) answered(connection, *frame.lane);
-    return;
-  }
   if (from == host_) return greet(connection, frame);
-  if (!is_lane) return;
+  if (is_ours && !is_welcome && frame.kind == FrameKind::refuse)
+    return break_off(connection, from, text_of_refusal(peers_->hosts[from].name, "", frame));
+  if (const std::string wrong = wrong_frame(frame, from, peers_->run); !wrong.empty()) {
+    rejections->tell(transport_->source(connection), "lanes: refused: it sent " + wrong);
+    return break_off(connection, from, "it sent " + wrong);
+  }
+  if (is_ours) return answered(connection, *frame.lane);
   if (frame.lane->kind == LaneKind::hello)  // a repeated hello asks for a sign of life
-    return transport_->send(connection, frame_of(LaneKind::welcome));
+    return transport_->send(connection, frames_.of(LaneKind::welcome, lanes_->end_progress()));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
     if (is_of_our_clock) clocks_.add_lateness(*frame.lane);
@@ -212,65 +282,72 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   const bool is_of_host = frame.lane->bytes == 0;
   {
     runtime::Lock lock(mutex_);
-    if (is_of_host)
+    if (is_of_host) {
       ended_.insert(from);
-    else
+    } else {
       from_.erase(connection);
+      connected_.erase(from);
+    }
   }
-  transport_->send(connection, goodbye(is_of_host));
+  transport_->send(connection, frames_.of(LaneKind::goodbye, is_of_host ? 0 : 1));
   if (is_of_host) lanes_->host_ended(from);
 }
 
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
   std::uint32_t host = host_;
+  bool was_closing = false;
   {
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
-    if (closing_.erase(connection) > 0) {
-      to_.erase(connection);
-      return;
+    if (const auto known = from_.find(connection); known != from_.end()) {
+      host = known->second;
+      from_.erase(known);
     }
-    if (const auto known = from_.find(connection); known != from_.end()) host = known->second;
     if (const auto known = to_.find(connection); known != to_.end()) {
       host = known->second;
-      outward_[host].has_closed = true;
+      Outward& outward = outward_[host];
+      was_closing = outward.closing == connection;
+      if (was_closing) to_.erase(known);
+      if (!was_closing && outward.id == connection) outward.has_closed = true;
       parting_.wake_all(wakes);
     }
     // If one of the two hosts has ended, the loss of their connection is expected.
-    if (ended_.contains(host) || is_parting_) return;
+    if (!was_closing && (ended_.contains(host) || is_parting_)) return;
   }
+  if (was_closing) return finish_closing(host);
   if (host != host_) lanes_->host_lost(host, reason);
 }
 
 void LaneConnections::part(runtime::Deadline deadline) {
-  std::map<std::uint32_t, Outward> all;
+  std::vector<ConnectionId> ours;
   {
     runtime::Lock lock(mutex_);
+    const auto is_closing = [](const auto& entry) { return entry.second.is_closing(); };
+    const runtime::Reason reason{"goodbyes to idle lanes of", peers_->hosts[host_].name, host_};
+    while (std::any_of(outward_.begin(), outward_.end(), is_closing))
+      if (parting_.wait(lock, deadline, reason) == runtime::Woken::expired) break;
     is_parting_ = true;
-    all = outward_;
+    for (const auto& [host, outward] : outward_)
+      if (!outward.has_closed && !outward.is_closing()) ours.push_back(outward.id);
   }
-  for (const auto& [host, outward] : all)
-    if (!outward.has_closed) transport_->send(outward.id, goodbye(true));
-  wait_for_goodbyes(deadline);
-  std::vector<ConnectionId> of_others;
-  {
-    runtime::Lock lock(mutex_);
-    for (const auto& [connection, from] : from_) of_others.push_back(connection);
-  }
-  for (const ConnectionId connection : of_others) transport_->send(connection, goodbye(true));
-}
-
-void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
+  for (const ConnectionId connection : ours)
+    transport_->send(connection, frames_.of(LaneKind::goodbye));
   // A switch does not wait for hosts that never replied, because those hosts need none of its
   // frames.
   const auto has_closed = [&](const auto& entry) {
-    return entry.second.has_closed || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
+    return entry.second.has_closed || entry.second.is_closing() ||
+           (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
   };
-  runtime::Lock lock(mutex_);
-  while (!std::all_of(outward_.begin(), outward_.end(), has_closed))
-    if (parting_.wait(lock, deadline, {"goodbyes to lanes of", peers_->hosts[host_].name, host_}) ==
-        runtime::Woken::expired)
-      return;
+  std::vector<ConnectionId> of_others;
+  {
+    runtime::Lock lock(mutex_);
+    const runtime::Reason reason{"goodbyes to lanes of", peers_->hosts[host_].name, host_};
+    while (!std::all_of(outward_.begin(), outward_.end(), has_closed))
+      if (parting_.wait(lock, deadline, reason) == runtime::Woken::expired) break;
+    for (const auto& [connection, from] : from_) of_others.push_back(connection);
+  }
+  for (const ConnectionId connection : of_others)
+    transport_->send(connection, frames_.of(LaneKind::goodbye));
 }
 
 std::set<std::uint32_t> LaneConnections::silent() const {
@@ -296,7 +373,7 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
     for (auto& [host, outward] : outward_) {
       if (outward.has_closed) continue;
       if (outward.silence.look() < silent_looks_max) {
-        if (outward.is_welcome) asked.push_back(outward.id);
+        if (outward.is_welcome && !outward.is_closing()) asked.push_back(outward.id);
       } else {
         outward.has_closed = true;
         silent.insert(host);
@@ -305,7 +382,7 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
     if (!silent.empty()) parting_.wake_all(wakes);
   }
   for (const ConnectionId connection : asked)
-    transport_->send(connection, frame_of(LaneKind::hello));
+    transport_->send(connection, frames_.of(LaneKind::hello));
   return silent;
 }
 
@@ -320,7 +397,20 @@ void LaneConnections::forget(std::uint32_t host) {
 
 std::size_t LaneConnections::connections() const {
   runtime::Lock lock(mutex_);
-  return outward_.size();
+  return open_in(outward_);
+}
+
+bool LaneConnections::has_heard(std::uint32_t host) const {
+  runtime::Lock lock(mutex_);
+  if (gone_.contains(host)) return false;
+  const auto outward = outward_.find(host);
+  if (outward != outward_.end() && outward->second.is_welcome) return !outward->second.has_closed;
+  return std::any_of(from_.begin(), from_.end(),
+                     [host](const auto& entry) { return entry.second == host; });
+}
+
+void LaneConnections::turned_away(const std::string& source, const std::string& reason) {
+  rejections->tell(source, reason);
 }
 
 }  // namespace paths

@@ -4,14 +4,18 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "paths/messages/carriers/control_frames.hpp"
 #include "paths/messages/carriers/shared_clocks.hpp"
 #include "paths/messages/carriers/switches.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "paths/wire/peers.hpp"
+#include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
 #include "paths/wire/silence.hpp"
 #include "paths/wire/transport.hpp"
@@ -22,7 +26,8 @@ namespace paths {
 /// hosts, but few pairs exchange messages. LaneConnections therefore opens a connection when the
 /// first frame leaves for a host one step away.
 ///
-/// A connection carries messages in one direction only, away from the host that made it. If this
+/// A connection carries messages in one direction only, away from the host that made it. There is
+/// at most one connection from each host to another; a second one is refused. If this
 /// host has made more than `connections_most` connections, it closes the one that was idle for
 /// longest. A later frame to the same host opens a new connection.
 ///
@@ -30,9 +35,11 @@ namespace paths {
 /// Thread-safe: all functions; calls of send() must not overlap.
 class LaneConnections final : public LaneCarrier, public Receiver {
  public:
-  /// `runtime` outlives this object, and so does the endpoint that is passed to start().
+  /// `runtime` and `log` outlive this object, and so does the endpoint that is passed to
+  /// start().
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
-                  std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
+                  std::unique_ptr<Transport> transport, RejectionLog& log,
+                  std::size_t connections_most = 256);
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);
@@ -53,45 +60,50 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::set<std::uint32_t> look_after(std::uint32_t silent_looks_max) override;
   std::uint64_t end_progress(std::uint32_t host) const override;
   void forget(std::uint32_t host) override;
+  bool has_heard(std::uint32_t host) const override;
   std::size_t connections() const;
 
   void deliver(ConnectionId connection, Frame&& frame) override;
   void room_made(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
+  void turned_away(const std::string& source, const std::string& reason) override;
 
  private:
   struct Outward {  // a connection made by this host
     ConnectionId id = 0;
     bool is_welcome = false, has_closed = false;
+    /// Connection on which close_idle() has sent a goodbye, until the next one may be used.
+    std::optional<ConnectionId> closing = {};
+    std::vector<Frame> waiting = {};  ///< frames for the next connection
+    bool is_closing() const { return closing.has_value(); }
     Silence silence;
     bool has_no_room = false;        ///< whether the transport reported no room for frames
-    std::uint64_t used = 0;          ///< value of frames_ when the last frame was sent
+    std::uint64_t used = 0;          ///< value of frames_sent_ when the last frame was sent
     std::uint64_t end_progress = 0;  ///< last end_progress() that the other host reported
   };
-  Frame frame_of(LaneFrame lane) const;
-  Frame frame_of(LaneKind kind) const;
   void greet(ConnectionId connection, const Frame& hello);
-  Frame goodbye(bool is_of_host) const;
-  ConnectionId connection_to(std::uint32_t host);
+  ConnectionId connect(std::uint32_t host);
   void close_idle();
+  void finish_closing(std::uint32_t host);
+  void break_off(ConnectionId connection, std::uint32_t host, const std::string& why);
   void answered(ConnectionId connection, const LaneFrame& frame);
-  void wait_for_goodbyes(runtime::Deadline deadline);
 
   const std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
   const std::size_t connections_most_;
-  RejectionLog rejections_;
   MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // nullptr if this process emulates no switches
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
-  std::set<std::uint32_t> ended_;   // hosts that have sent their goodbye
-  std::set<std::uint32_t> gone_;    // hosts for which forget() was called
-  std::set<ConnectionId> closing_;  // idle connections that this host is closing
-  std::uint64_t frames_ = 0;
+  const ControlFrames frames_;
+  // Hosts whose first connection was welcomed. If that connection is lost, the host stays here.
+  std::set<std::uint32_t> connected_;
+  std::set<std::uint32_t> ended_;  // hosts that have sent their goodbye
+  std::set<std::uint32_t> gone_;   // hosts for which forget() was called
+  std::uint64_t frames_sent_ = 0;
   bool is_parting_ = false;
   runtime::WaitList parting_;
 };
