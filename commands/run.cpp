@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -125,18 +126,35 @@ std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t ho
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
-/// Returns the length in bytes of the longest address that is relative to the folder of the run.
+/// Returns the length in bytes of the longest name of a socket in the folder of the run.
 std::size_t longest_relative(const paths::Plan& plan) {
   constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
+  constexpr std::size_t door_of_tcp_bytes = std::string_view("doors/0123456789abcdef.door").size();
   std::size_t longest = 0;
   const auto note = [&](const std::string& address) {
-    if (address.starts_with("ipc://") && !address.starts_with("ipc:///"))
-      longest = std::max(longest, address.size() - scheme_bytes);
+    const bool is_in_folder = !address.starts_with("ipc:///");
+    // The door of a host has a longer name than its Unix socket.
+    const std::size_t bytes = address.starts_with("ipc://")
+                                  ? paths::door_address(address).size() - scheme_bytes
+                                  : door_of_tcp_bytes;
+    if (is_in_folder) longest = std::max(longest, bytes);
   };
   for (const auto& host : plan.hosts) note(host.address);
   for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
     if (paths::is_switch_emulated(plan, cluster)) note(paths::switch_address(plan, cluster));
   return longest;
+}
+
+/// Makes the folder for the sockets of the run. Hosts of TCP need it for shared memory only. If it
+/// cannot be made, they say why they have none, unless a folder of their own can be made.
+void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& sockets) {
+  const bool needs_files = plan.transport == paths::Plan::Transport::ipc;
+  if (!needs_files && !plan.shared_memory) return;
+  try {
+    sockets.emplace(longest_relative(plan));
+  } catch (const std::system_error&) {
+    if (needs_files) throw;
+  }
 }
 
 /// Checks all hosts before any host is started. Otherwise each host would report the mistake.
@@ -162,25 +180,28 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   std::vector<paths::Launch> processes;
   std::vector<std::string> addresses;
   std::optional<paths::RunFolder> sockets;
-  if (plan.transport == paths::Plan::Transport::ipc) sockets.emplace(longest_relative(plan));
+  make_run_folder(plan, sockets);
   const Run run = {run_id(hosts.size() == plan.hosts.size()),
                    sockets ? sockets->path().string() : "",
                    ports ? std::to_string(ports->first()) : ""};
-  const auto is_file = [](const std::string& address) { return address.starts_with("ipc:///"); };
+  const auto note_file = [&](const std::string& address) {
+    if (!address.starts_with("ipc:///")) return;
+    addresses.push_back(address);
+    addresses.push_back(paths::door_address(address));
+  };
   for (const std::uint32_t host : hosts) {
     paths::Launch process;
     process.host = plan.hosts[host].name;
     process.command = words;
     process.variables = variables(options, process.host, run);
-    if (is_file(plan.hosts[host].address)) addresses.push_back(plan.hosts[host].address);
+    note_file(plan.hosts[host].address);
     // The first host of the config prints results, so that its tables keep their format.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }
   for (const std::uint32_t cluster : paths::switches_beside(plan, hosts)) {
     processes.push_back(switch_process(options, plan, cluster, run));
-    const std::string address = paths::switch_address(plan, cluster);
-    if (is_file(address)) addresses.push_back(address);
+    note_file(paths::switch_address(plan, cluster));
   }
   const paths::SocketCleaner cleaner(std::move(addresses));
   return paths::launch(processes, launch_options(plan));

@@ -14,10 +14,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "base/digest.hpp"
+#include "runtime/wait.hpp"
 
 namespace paths {
 namespace {
@@ -54,6 +58,9 @@ fs::path users_folder() {
   return session.empty() ? temporary_folder() / fmt::format("paths-{}", geteuid())
                          : session / "paths";
 }
+
+/// Returns the folder of doors that belong to no launcher and to no Unix socket.
+fs::path doors_folder() { return fmt::format("/tmp/paths-{}", geteuid()); }
 
 class Missing : public std::runtime_error {
  public:
@@ -154,6 +161,26 @@ SafeFile make_and_check(const std::string& address) {
   return {file, made_folder};
 }
 
+/// Folders that this process has made and not removed. A host has two claims in one folder, and
+/// the last one must remove the folder.
+struct MadeFolders {
+  static MadeFolders& here() {
+    static MadeFolders folders;
+    return folders;
+  }
+  bool note(const SafeFile& safe) {
+    const runtime::Lock lock(mutex);
+    if (safe.made_folder) all.insert(safe.file.parent_path());
+    return all.contains(safe.file.parent_path());
+  }
+  void remove_if_empty(const fs::path& folder) {
+    const runtime::Lock lock(mutex);
+    if (rmdir(folder.c_str()) == 0) all.erase(folder);
+  }
+  runtime::Mutex mutex;
+  std::set<fs::path> all;
+};
+
 /// Makes the folder of the socket and checks it. Retries, because a process that ends meanwhile may
 /// remove the folder before the check.
 SafeFile make_safe(const std::string& address) {
@@ -244,6 +271,14 @@ std::string located(const std::string& address) {
 
 fs::path safe_socket_file(const std::string& address) { return make_safe(address).file; }
 
+std::string door_address(const std::string& address) {
+  constexpr std::string_view ending = ".door";
+  if (address.starts_with(scheme)) return fmt::format("{}{}", address, ending);
+  const std::string name = fmt::format("{:016x}{}", base::digest_of(address).high, ending);
+  if (!from_environment("PATHS_SOCKETS").empty()) return fmt::format("{}doors/{}", scheme, name);
+  return fmt::format("{}{}/{}", scheme, doors_folder().string(), name);
+}
+
 std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
   for (int attempt = 0;; ++attempt) {
     const SafeFile safe = make_safe(address);
@@ -254,7 +289,9 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
     const bool is_locked = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if (is_locked && is_same_file(descriptor, lock))
       return std::unique_ptr<SocketClaim>(
-          new SocketClaim(safe.file, descriptor, safe.made_folder || is_relative(address)));
+          new SocketClaim(safe.file, descriptor,
+                          MadeFolders::here().note(safe) || is_relative(address) ||
+                              safe.file.parent_path() == doors_folder()));
     if (descriptor >= 0) close(descriptor);
     if (descriptor >= 0 && !is_locked) return nullptr;
     // Another process has just ended and has removed the folder, or the file that this process
@@ -267,7 +304,7 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
 SocketClaim::~SocketClaim() {
   unlink(file_.c_str());
   unlink(lock_file(file_).c_str());
-  if (owns_folder_) rmdir(file_.parent_path().c_str());
+  if (owns_folder_) MadeFolders::here().remove_if_empty(file_.parent_path());
   close(descriptor_);
 }
 

@@ -24,6 +24,12 @@ std::string located(const std::string& address);
 /// change the contents of the folder.
 std::filesystem::path safe_socket_file(const std::string& address);
 
+/// Returns the address of a host's door: the socket file at which the host that listens on
+/// `address` accepts links over shared memory. The door of a Unix socket lies next to it. Other
+/// doors lie in the folder that PATHS_SOCKETS names, otherwise in /tmp/paths-UID. The latter does
+/// not depend on other variables, because all hosts of a machine must find it.
+std::string door_address(const std::string& address);
+
 /// The right of a host to listen on a socket file. The right is a lock, which the kernel releases
 /// when the process ends in any way. (Without the right, ZeroMQ would replace the socket file of
 /// another listening process.)

@@ -42,33 +42,39 @@ std::uint32_t link_number(ConnectionId connection) {
 void Links::start(Receiver& receiver) {
   ENSURE(!runtime_.is_virtual());
   const Peers::Peer& self = peers_->hosts[host_];
-  try {
-    sign_ = PollingFlag::make();
-  } catch (const std::system_error& error) {
-    why_without_memory_ = error.what();
+  const auto do_without = [&](const std::string& why) {
+    sign_ = PollingFlag();
+    why_without_memory_ = why;
     if (peers_->requires_shared_memory || !detour_)
       throw TravelError(self.name, "", "",
                         fmt::format("no shared memory, which the config requires: {}; without "
                                     "`shared_memory: true` frames go over sockets",
-                                    error.what()));
-    say_once(why_without_memory_);
+                                    why));
+    say_once(why);
+  };
+  try {
+    sign_ = PollingFlag::make();
+  } catch (const std::system_error& error) {
+    do_without(error.what());
   }
   try {
-    listening_ = listen_for_links(self.address);
     timer_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (!timer_) throw std::system_error(errno, std::generic_category(), "no timer");
+    door_ = open_door(self.address);
   } catch (const std::system_error& error) {
     const bool is_in_use = error.code().value() == EADDRINUSE;
     throw TravelError(self.name, "", "",
                       fmt::format("cannot listen on {}: {}", located(self.address),
                                   is_in_use ? in_use_text(self.address) : error.what()));
+  } catch (const std::runtime_error& error) {
+    do_without(error.what());
   }
   receiver_ = &receiver;
   {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  watch(listening_.get(), &Links::accept);
+  if (door_.listening) watch(door_.listening.get(), &Links::accept);
   watch(timer_.get(), &Links::retry);
   if (sign_) runtime_.add_poller(*this);
 }
@@ -331,6 +337,18 @@ void Links::open(LinkPtr link) {
     link->socket = connect_link(peers_->hosts[*link->host].address);
   } catch (const std::system_error& error) {
     return lose(link, fmt::format("cannot connect to host {}: {}", name_of(*link), error.what()));
+  } catch (const std::runtime_error& error) {
+    return divert(link, error.what());
+  }
+  if (link->socket && !is_this_users(link->socket)) {
+    link->socket.close();
+    if (!std::exchange(is_stranger_named_, true))
+      alone([&] {
+        if (receiver_ != nullptr)
+          receiver_->turned_away("", fmt::format("turned away: a process of another user listens "
+                                                 "for links of host {}; nothing was sent to it",
+                                                 name_of(*link)));
+      });
   }
   if (link->socket) {
     try {
@@ -374,7 +392,7 @@ void Links::retry() {
 
 void Links::accept() {
   for (;;) {
-    Descriptor socket = accept_link(listening_);
+    Descriptor socket = accept_link(door_.listening);
     if (!socket) {
       const int error = errno;
       if (error != EAGAIN && std::exchange(accept_failed_, error) != error)
@@ -464,9 +482,9 @@ void Links::close_all() {
     }
   }
   unanswered_.clear();
-  runtime_.unwatch(listening_.get());
+  if (door_.listening) runtime_.unwatch(door_.listening.get());
   runtime_.unwatch(timer_.get());
-  listening_.close();
+  door_ = {};
   timer_.close();
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);

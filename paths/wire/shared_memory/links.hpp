@@ -33,6 +33,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
       : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
   // From any context:
+  /// Throws: TravelError if the host cannot listen.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, const Frame& frame);
@@ -115,12 +116,13 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // links that this host made, by peer
 
   // Used on the services' thread only:
-  Descriptor listening_;
+  Door door_;
   Descriptor timer_;
   std::vector<LinkPtr> unanswered_;  // links whose opening must be repeated
   base::Nanos pause_{0};
-  int accept_failed_ = 0;  // error of the latest accept()
-  bool has_said_ = false;  // whether the detour of frames was reported
+  int accept_failed_ = 0;           // error of the latest accept()
+  bool is_stranger_named_ = false;  // whether a door of another user was reported
+  bool has_said_ = false;           // whether the detour of frames was reported
 };
 
 /// Runs `act` while no thread receives. Then receives the frames that other threads could not

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/socket.cpp — Unix sockets without files, and the messages on them
+// paths/wire/shared_memory/socket.cpp — doors of hosts, and the messages on their sockets
 #include "paths/wire/shared_memory/socket.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -10,10 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
-
-#include "base/digest.hpp"
-#include "paths/wire/socket_folder.hpp"
 
 namespace paths {
 namespace {
@@ -23,21 +20,16 @@ constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 struct Name {
+  /// Requires: `file` is not too long, which safe_socket_file() checks.
+  explicit Name(const std::filesystem::path& file) {
+    address.sun_family = AF_UNIX;
+    const std::string text = file.string();
+    std::copy_n(text.begin(), std::min(text.size(), sizeof address.sun_path - 1), address.sun_path);
+  }
   sockaddr_un address{};
-  socklen_t bytes = 0;
+  static constexpr socklen_t bytes = sizeof(sockaddr_un);
   const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
-
-Name name_of(const std::string& address) {
-  const std::string text =
-      fmt::format("paths-{}-{}", geteuid(), base::digest_of(located(address)).text());
-  Name name;
-  // A name that begins with a zero byte is not in the file system.
-  name.address.sun_family = AF_UNIX;
-  std::copy(text.begin(), text.end(), name.address.sun_path + 1);
-  name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  return name;
-}
 
 Descriptor new_socket() {
   Descriptor made(socket(AF_UNIX, kind, 0));
@@ -63,19 +55,24 @@ void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
 
 }  // namespace
 
-Descriptor listen_for_links(const std::string& address) {
-  Descriptor listening = new_socket();
-  const Name name = name_of(address);
-  if (bind(listening.get(), name.generic(), name.bytes) != 0 ||
-      listen(listening.get(), waiting_max) != 0)
+Door open_door(const std::string& address) {
+  Door door{SocketClaim::take(door_address(address)), new_socket()};
+  if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
+  const Name name(door.claim->file());
+  unlink(name.address.sun_path);  // no process may have it without the claim
+  if (bind(door.listening.get(), name.generic(), Name::bytes) != 0 ||
+      listen(door.listening.get(), waiting_max) != 0)
     throw std::system_error(errno, std::generic_category(), "shared memory");
-  return listening;
+  return door;
 }
 
 Descriptor connect_link(const std::string& address) {
+  const std::string door = door_address(address);
+  std::error_code ignored;
+  if (!std::filesystem::exists(socket_file(door), ignored)) return {};
   Descriptor made = new_socket();
-  const Name name = name_of(address);
-  if (connect(made.get(), name.generic(), name.bytes) != 0) made.close();
+  const Name name(safe_socket_file(door));
+  if (connect(made.get(), name.generic(), Name::bytes) != 0) made.close();
   return made;
 }
 

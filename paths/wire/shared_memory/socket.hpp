@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "paths/wire/shared_memory/area.hpp"
+#include "paths/wire/socket_folder.hpp"
 
 namespace paths {
 
@@ -35,14 +37,23 @@ struct SocketWord {
   bool lacks_descriptors = false;
 };
 
-/// Listens for processes of this user on this machine. The socket's name is made from the host's
-/// address. It is not in the file system and ends with the process. Throws std::system_error.
-Descriptor listen_for_links(const std::string& address);
-/// Connects to the process that listens for links at the address. Returns an empty descriptor if no
-/// process listens there.
+/// Socket file at which a host accepts links, in a folder that no other user can change
+/// (paths/wire/socket_folder.hpp). The file ends with this object.
+struct Door {
+  std::unique_ptr<SocketClaim> claim = {};
+  Descriptor listening = {};
+};
+/// Opens the door of the host with that address. Replaces a file that a process without the claim
+/// has left or put there. Throws std::system_error with EADDRINUSE if another process has the
+/// claim, or std::runtime_error if the folder is not safe.
+Door open_door(const std::string& address);
+/// Connects to the door of the host with that address. Returns an empty descriptor if no process
+/// listens there. Throws std::runtime_error if the folder is not safe.
 Descriptor connect_link(const std::string& address);
 /// Accepts a waiting connection. Returns an empty descriptor if there is none.
 Descriptor accept_link(const Descriptor& listening);
+/// Whether the process at the other end belongs to this user. Must be called at both ends before
+/// a descriptor or a byte is sent.
 bool is_this_users(const Descriptor& socket);
 
 /// Sends a greeting with one or two descriptors. Returns false if the peer is gone.
