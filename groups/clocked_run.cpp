@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <stdexcept>
@@ -18,17 +17,12 @@ namespace {
 /// members agree on the start time.
 constexpr base::Nanos spare_time = std::chrono::milliseconds(20);
 
-/// Returns the greatest times of all members.
-template <std::size_t count>
-std::array<base::Nanos, count> greatest_of_all(Group& group,
-                                               const std::array<base::Nanos, count>& mine) {
-  std::array<std::int64_t, count> in{}, out{};
-  std::transform(mine.begin(), mine.end(), in.begin(), [](base::Nanos one) { return one.count(); });
+/// Returns the greatest time of all members.
+base::Nanos greatest_of_all(Group& group, base::Nanos mine) {
+  const std::array<std::int64_t, 1> in{mine.count()};
+  std::array<std::int64_t, 1> out{};
   group.run(by("recursive_doubling", allreduce(in, out, "max")));
-  std::array<base::Nanos, count> all{};
-  std::transform(out.begin(), out.end(), all.begin(),
-                 [](std::int64_t one) { return base::Nanos(one); });
-  return all;
+  return base::Nanos(out.front());
 }
 
 }  // namespace
@@ -52,13 +46,15 @@ void sleep_until_common(paths::Thread& thread, base::Nanos moment) {
 
 ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work) {
   const base::Nanos asked = common_clock(thread);
-  const auto [latest] = greatest_of_all<1>(group, {asked});
-  const auto [took] = greatest_of_all<1>(group, {common_clock(thread) - asked});
+  const base::Nanos latest = greatest_of_all(group, asked);
+  const base::Nanos took = greatest_of_all(group, common_clock(thread) - asked);
   const base::Nanos begin = latest + 3 * took + spare_time;
   sleep_until_common(thread, begin);
   const base::Nanos late = common_clock(thread) - begin;
   work();
-  const auto [end, latest_start] = greatest_of_all<2>(group, {common_clock(thread), late});
+  // One value at a time: members that end early send it while others still work.
+  const base::Nanos end = greatest_of_all(group, common_clock(thread));
+  const base::Nanos latest_start = greatest_of_all(group, late);
   return {end - begin, latest_start};
 }
 
