@@ -36,11 +36,11 @@ struct CostCrossover {
 
 struct Explanation {
   std::shared_ptr<const Selection> selection;  ///< what the group takes, and why
-  pricing::Bound bound;                 ///< a time that no schedule can beat
-  std::vector<RankedSchedule> ranking;  ///< fastest first
-  std::vector<Crossover> sizes;         ///< at most one smaller and one larger size
-  std::vector<CostCrossover> costs;     ///< at most one lower and one higher value of each cost
-  bool examines_changes = true;         ///< whether `sizes` and `costs` were searched for
+  pricing::Bound bound;                        ///< a time that no schedule can beat
+  std::vector<RankedSchedule> ranking;         ///< fastest first
+  std::vector<Crossover> sizes;                ///< at most one smaller and one larger size
+  std::vector<CostCrossover> costs;  ///< at most one lower and one higher value of each cost
+  bool examines_changes = true;      ///< whether `sizes` and `costs` were searched for
 
   const RankedSchedule& taken() const;
   /// Returns the fastest schedule that is allowed and not taken; nullptr if there is none.
