@@ -38,7 +38,7 @@ constexpr std::size_t element_bytes = 8;
 constexpr double late_part = 0.02;
 constexpr Nanos late_least = std::chrono::milliseconds(1);
 /// Expected number of runs of a search with a model, for the estimate.
-constexpr std::int64_t runs_expected = 28, exact_runs_expected = 5;
+constexpr std::int64_t runs_expected = 125, exact_runs_expected = 12;
 /// Time that the agreement on a common start takes, besides three latencies.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 

@@ -52,7 +52,7 @@ TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config
   const auto said = paths_program(words);
   CAPTURE(said.text);
   REQUIRE(said.exit_code == 0);
-  CHECK_THAT(said.text, Contains("8 sizes to tune, each with about 5 runs by race"));
+  CHECK_THAT(said.text, Contains("8 sizes to tune, each with about 12 runs by race"));
   CHECK_THAT(said.text, Contains("Written to " + table + ": 8 sizes"));
   const auto decisions = tuner::load_decision_table(table);
   REQUIRE(decisions->sections().size() == 2);
