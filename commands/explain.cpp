@@ -159,7 +159,7 @@ void print_changes(const ScheduleRequest& request, const groups::Explanation& ex
                            cost_text(network, cost, crossover.factor), crossover.schedule));
   if (!explanation.examines_changes)
     print_line("changes",
-               "other sizes and networks are examined for at most 32 hosts with equal "
+               "other sizes and networks are only examined for up to 32 hosts and equal "
                "blocks");
 }
 

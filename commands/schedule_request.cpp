@@ -192,7 +192,7 @@ void read_declared(const ScheduleOptions& options, ScheduleRequest& request,
   for (const auto& [option, given] :
        {std::pair("--size", !options.size.empty()), std::pair("--root", !options.root.empty())})
     if (given)
-      add_mistake(mistakes, fmt::format("{}: the config declares all of {}; expected none", option,
+      add_mistake(mistakes, fmt::format("{}: expected none, because the config declares {}", option,
                                         declared.name));
   request.element_bytes = declared.reduction.shape.bytes() / declared.reduction.shape.count;
   request.task = make_spec(Collective::allreduce, request.participants.topology,

@@ -153,22 +153,27 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   is_first_ = !run.is_one_host || run.host == hosts.front();
   selector_ = std::make_unique<groups::Selector>(plan, hosts);
   if (!is_first_) return;
+  run_ = fmt::format("config {}, {} clock, by {}", plan.digest.text(),
+                     is_exact_ ? "virtual" : "steady", options_.search);
   check_output(options_.output);
   if (std::filesystem::exists(options_.output)) old_ = tuner::load_decision_table(options_.output);
   read_samples();
   print_estimate(is_exact_);
 }
 
-/// Takes over the sizes that an earlier run has finished. A last line that was not written to its
-/// end is ignored.
+/// Takes over the sizes that an earlier run with the same config, clock and search has finished. A
+/// line that was not written to its end is ignored, and ended.
 void TuningRun::read_samples() {
   std::ifstream file(samples_file(options_.output));
+  char last = '\n';
+  if (file.seekg(-1, std::ios::end)) file.get(last);
+  if (last != '\n') std::ofstream(samples_file(options_.output), std::ios::app) << '\n';
+  file.clear();
+  file.seekg(0);
   std::string line;
   while (std::getline(file, line)) {
     const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || json.value("group", "") != selector_->group_text() ||
-        json.value("tuner", "") != options_.search)
-      continue;
+    if (!json.is_object() || json.value("run", "") != run_) continue;
     for (Cell& cell : cells_) {
       if (cell.key() != json.value("cell", "")) continue;
       const auto [name, words] = collectives::split_at_colon(json.value("use", ""));
@@ -217,45 +222,45 @@ collectives::CollectiveSpec TuningRun::spec_of(const Cell& cell) const {
 }
 
 /// Sends the next schedule to run to all members.
-void TuningRun::tell(groups::Group& group, const Order& order) {
+void TuningRun::tell(groups::Group& group, const Request& request) {
   const std::string text =
-      order.schedule.empty()
+      request.schedule.empty()
           ? ""
-          : fmt::format("{} {} {}", name_of(order.collective), order.count, order.schedule);
+          : fmt::format("{} {} {}", name_of(request.collective), request.count, request.schedule);
   std::array<std::uint8_t, 512> bytes{};
   ENSURE(text.size() < bytes.size());
   std::copy(text.begin(), text.end(), bytes.begin());
   group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
 }
 
-TuningRun::Order TuningRun::hear(groups::Group& group) {
+TuningRun::Request TuningRun::hear(groups::Group& group) {
   std::array<std::uint8_t, 512> bytes{};
   group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
   const std::string text(reinterpret_cast<const char*>(bytes.data()));
   if (text.empty()) return {};
   const std::size_t first = text.find(' '), second = text.find(' ', first + 1);
-  Order order;
+  Request request;
   for (const Collective one : collectives::all_collectives)
-    if (name_of(one) == text.substr(0, first)) order.collective = one;
-  order.count = base::parse_natural(text.substr(first + 1, second - first - 1)).value_or(0);
-  order.schedule = text.substr(second + 1);
-  return order;
+    if (name_of(one) == text.substr(0, first)) request.collective = one;
+  request.count = base::parse_natural(text.substr(first + 1, second - first - 1)).value_or(0);
+  request.schedule = text.substr(second + 1);
+  return request;
 }
 
 /// Runs a schedule once on all members. Returns nothing if the run is void.
 std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& group,
-                                         const Order& order) const {
-  const auto spec = make_spec(order.collective, selector_->network().topology, order.count);
-  groups::Call call = call_of(order.collective);
-  call.algorithm = order.schedule;
-  call.counts = {order.count};
+                                         const Request& request) const {
+  const auto spec = make_spec(request.collective, selector_->network().topology, request.count);
+  groups::Call call = call_of(request.collective);
+  call.algorithm = request.schedule;
+  call.counts = {request.count};
   const bool is_scan =
-      order.collective == Collective::scan || order.collective == Collective::exscan;
-  const bool has_in = order.collective != Collective::broadcast;
+      request.collective == Collective::scan || request.collective == Collective::exscan;
+  const bool has_in = request.collective != Collective::broadcast;
   std::vector<double> in(has_in ? in_range(spec, group.rank()).count : 0);
-  std::vector<double> out(is_scan ? order.count : out_range(spec, group.rank()).count);
-  if (order.collective == Collective::barrier) {
-    call = groups::by(order.schedule, groups::barrier());
+  std::vector<double> out(is_scan ? request.count : out_range(spec, group.rank()).count);
+  if (request.collective == Collective::barrier) {
+    call = groups::by(request.schedule, groups::barrier());
   } else {
     call.in = std::as_bytes(std::span(in));
     call.out = std::as_writable_bytes(std::span(out));
@@ -272,9 +277,9 @@ void TuningRun::run(paths::Thread& thread) {
   groups::Group group(thread, "paths.tune", members_);
   if (group.rank() > 0) {
     while (true) {
-      const Order order = hear(group);
-      if (order.schedule.empty()) return;
-      run_once(thread, group, order);
+      const Request request = hear(group);
+      if (request.schedule.empty()) return;
+      run_once(thread, group, request);
     }
   }
   if (!is_exact_)
@@ -300,9 +305,9 @@ void TuningRun::tune(Cell& cell, paths::Thread& thread, groups::Group& group) {
   // Assumed costs of hosts are no measurement.
   options.delta = is_exact_ ? 0.5 : 1.0;
   const tuner::Run run = [&](tuner::Configuration one) {
-    const Order order{cell.collective, spec.counts.largest(), text_of(schedules.at(one))};
-    tell(group, order);
-    return run_once(thread, group, order);
+    const Request request{cell.collective, spec.counts.largest(), text_of(schedules.at(one))};
+    tell(group, request);
+    return run_once(thread, group, request);
   };
   keep(cell, schedules, search_->choose(schedules.space, run, options));
 }
@@ -338,8 +343,7 @@ void TuningRun::keep(Cell& cell, const tuner::Schedules& schedules, const tuner:
     choice.why.next_time = *next->statistic;
   }
   cell.choice = choice;
-  nlohmann::json json{{"group", selector_->group_text()},
-                      {"tuner", options_.search},
+  nlohmann::json json{{"run", run_},
                       {"cell", cell.key()},
                       {"use", choice.use()},
                       {"time_nanos", choice.why.time.count()},

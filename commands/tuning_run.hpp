@@ -29,7 +29,7 @@ struct TuneOptions {
 /// On the virtual clock each schedule is run once, because its time is exact.
 ///
 /// Each finished size is written to `output` + ".samples" at once, with all its samples. A later
-/// run with the same group and search continues there.
+/// run with the same config, clock and search continues there.
 ///
 /// Thread-safe: one object serves all threads of a process.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004.
@@ -57,7 +57,8 @@ class TuningRun {
     std::optional<tuner::Decision> choice;
     std::string key() const;
   };
-  struct Order {
+  /// What all members run next.
+  struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;
     std::string schedule;  ///< "" = the run ends
@@ -68,10 +69,10 @@ class TuningRun {
   collectives::CollectiveSpec spec_of(const Cell& cell) const;
   void tune(Cell& cell, paths::Thread& thread, groups::Group& group);
   void keep(Cell& cell, const tuner::Schedules& schedules, const tuner::Outcome& outcome);
-  static void tell(groups::Group& group, const Order& order);
-  static Order hear(groups::Group& group);
+  static void tell(groups::Group& group, const Request& request);
+  static Request hear(groups::Group& group);
   std::optional<base::Nanos> run_once(paths::Thread& thread, groups::Group& group,
-                                      const Order& order) const;
+                                      const Request& request) const;
   std::vector<tuner::DecisionSection> sections() const;
 
   const TuneOptions options_;
@@ -82,6 +83,7 @@ class TuningRun {
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<Cell> cells_;
+  std::string run_;                // config, clock and search, for the samples
   std::int64_t made_seconds_ = 0;  // UTC; only on the steady clock
 };
 

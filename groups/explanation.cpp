@@ -145,6 +145,24 @@ class Changes {
   const std::string taken_;
 };
 
+/// Returns the limits of a table's row, as factors of the size of the operation.
+std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
+  std::vector<Crossover> limits;
+  for (const tuner::DecisionSection& section : selection.table->sections()) {
+    const tuner::Decision* const first = section.rows.data();
+    const tuner::Decision* const last = first + section.rows.size();
+    const std::less<const tuner::Decision*> before;
+    if (before(selection.decision, first) || !before(selection.decision, last)) continue;
+    const auto factor = [&](tuner::Bytes limit) {
+      return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
+    };
+    const tuner::Decision* const row = selection.decision;
+    if (row != first) limits.push_back({factor((row - 1)->up_to + 1), false, (row - 1)->use()});
+    if (row + 1 != last) limits.push_back({factor(row->up_to), true, (row + 1)->use()});
+  }
+  return limits;
+}
+
 }  // namespace
 
 std::string_view name_of(NetworkCost cost) {
@@ -185,28 +203,6 @@ const RankedSchedule* Explanation::faster() const {
   const RankedSchedule& first = ranking.front();
   return first.is_allowed || first.time >= taken().time ? nullptr : &first;
 }
-
-namespace {
-
-/// Returns the limits of a table's row, as factors of the size of the operation.
-std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
-  std::vector<Crossover> limits;
-  for (const tuner::DecisionSection& section : selection.table->sections()) {
-    const tuner::Decision* const first = section.rows.data();
-    const tuner::Decision* const last = first + section.rows.size();
-    const std::less<const tuner::Decision*> before;
-    if (before(selection.decision, first) || !before(selection.decision, last)) continue;
-    const auto factor = [&](tuner::Bytes limit) {
-      return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
-    };
-    const tuner::Decision* const row = selection.decision;
-    if (row != first) limits.push_back({factor((row - 1)->up_to + 1), false, (row - 1)->use()});
-    if (row + 1 != last) limits.push_back({factor(row->up_to), true, (row + 1)->use()});
-  }
-  return limits;
-}
-
-}  // namespace
 
 Explanation explain(Selector& selector, const SelectionKey& key) {
   Explanation explanation;

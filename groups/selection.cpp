@@ -233,11 +233,6 @@ std::shared_ptr<Selector> Selector::of(const std::shared_ptr<const paths::Plan>&
   return made;
 }
 
-std::string Selector::group_text() const {
-  return fmt::format("{} clusters, {} machines, {}: {}", shape_.clusters, shape_.machines,
-                     shape_.transport, fmt::join(names_, " "));
-}
-
 std::shared_ptr<const Selection> Selector::answer(const SelectionKey& question) {
   const std::string text = text_of(question);
   {

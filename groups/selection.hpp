@@ -114,8 +114,6 @@ class Selector {
   bool has_decisions() const { return decisions_ != nullptr; }
   /// Returns the group as tables of decisions describe it.
   const tuner::Shape& shape() const { return shape_; }
-  /// Returns a text that is different for groups with different shapes or names of hosts.
-  std::string group_text() const;
   /// Returns the network by whose costs the schedules are compared. It includes assumed().
   const pricing::Network& network() const { return network_; }
   const AssumedCosts& assumed() const { return assumed_; }

@@ -154,7 +154,7 @@ class SectionReader {
     section_.machines = read_range(shape, "machines");
     shape.finish();
     section_.transport =
-        reader_.choice("transport", {"any", "tcp", "ipc", "shared_memory"}, std::string(any_word));
+        reader_.choice("transport", {"any", "tcp", "ipc"}, std::string(any_word));
     read_order();
     read_rows();
     reader_.finish();

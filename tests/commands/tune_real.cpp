@@ -99,6 +99,12 @@ TEST_CASE("tune: a run that was ended continues after the sizes that it has fini
   CHECK_THAT(again.text, Contains("2 sizes to tune (2 are finished)"));
   const auto rows = [](const std::string& text) { return text.substr(text.find("allreduce:")); };
   CHECK(rows(read(table)) == rows(whole));
+  CHECK_THAT(paths_program(words).text, Contains("0 sizes to tune (4 are finished)"));
+  // Samples of another config are no samples of this one.
+  std::string farther = config;
+  farther.replace(farther.find("10ms"), 4, "20ms");
+  folder.write("sites.yaml", farther);
+  CHECK_THAT(paths_program(words).text, Contains("4 sizes to tune, each"));
 }
 
 TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
