@@ -158,18 +158,24 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participa
   std::set<std::uint32_t> peers;
   for (const auto& [peer, lane] : group->out) peers.insert(peer);
   for (const auto& [peer, lane] : group->in) peers.insert(peer);
-  const std::string& loss = parts_.lost.first_text();
+  const std::string cause = part.signature_digest == 0 ? cause_of_leaving(*group) : "";
   for (const std::uint32_t peer : peers) {
     LaneFrame left = parts_.control.farewell(peer, id, part);
-    if (!why.empty())
-      left.text = why;
-    else if (part.signature_digest == 0 && !loss.empty())
-      left.text = fmt::format("host {} has left group {}: {}", state_.name, group->name, loss);
+    if (!why.empty() || !cause.empty()) left.text = why.empty() ? cause : why;
     leave_peer(*group, peer, std::move(left));
   }
   parts_.groups.end(*group, part);
   parts_.credit.issue_to_short();
   parts_.clock.settle(lock);
+}
+
+/// Returns the cause for which this host may leave a group: the first lost host, or the reason that
+/// a peer gave when it left. The peer's reason may arrive before the report of the loss. Returns ""
+/// if there is no cause. Requires: the endpoint's mutex held.
+std::string GroupCalls::cause_of_leaving(const GroupState& group) const {
+  if (const std::string& loss = parts_.lost.first_text(); !loss.empty())
+    return fmt::format("host {} has left group {}: {}", state_.name, group.name, loss);
+  return group.said.empty() ? "" : group.over.at(*group.said.begin());
 }
 
 /// Requires: the endpoint's mutex held.

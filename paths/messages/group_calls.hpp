@@ -60,6 +60,7 @@ class GroupCalls {
   std::string known_cause_text() const;
 
  private:
+  std::string cause_of_leaving(const GroupState& group) const;
   void leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left);
   std::string silent_switch_text() const;
 

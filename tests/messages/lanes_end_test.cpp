@@ -150,6 +150,21 @@ TEST_CASE("lanes: a host that joins a group late names the loss that made anothe
   });
 }
 
+TEST_CASE("lanes: a host that leaves because another host left passes on the reason") {
+  const auto plan = lane_plan({3}, "", "");
+  plan->lanes.is_written = true;
+  on_virtual_clock([&](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, plan);
+    const auto first = hosts[0].group("all", hosts.all());
+    auto second = hosts[1].group("all", hosts.all());
+    const auto third = hosts[2].group("all", hosts.all());
+    first->abandon("host b0 is gone: it died");
+    CHECK_THROWS_WITH(second->receive(0, 0).wait(), Catch::Contains("host b0 is gone"));
+    second.reset();  // a thread that fails destroys its group in the same way
+    CHECK_THROWS_WITH(third->receive(1, 0).wait(), Catch::Contains("host b0 is gone: it died"));
+  });
+}
+
 TEST_CASE("lanes: if end frames are lost the hosts end within a deadline and name each other") {
   for (const std::vector<std::uint32_t>& sizes : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
     const auto plan = lane_plan(sizes, "", "");
