@@ -227,7 +227,7 @@ TEST_CASE("strangers: messages of a second connection under a host's name have n
     one.send_frame(raw_lane(as, {.kind = 12, .begin = 2}));
   }
   pause(500ms);
-  CHECK(resident_kib(victim.pid()) < resident + 16 * 1024);
+  if (!keeps_freed_memory) CHECK(resident_kib(victim.pid()) < resident + 16 * 1024);
   std::ofstream(file).put('.');
   check_all_end_well(hosts);
 }
@@ -272,7 +272,7 @@ collectives:
   CHECK(code == 0);
   CHECK(other_code == 0);
   CHECK(open_after <= open);
-  CHECK(resident_after < resident + 64 * 1024);
+  if (!keeps_freed_memory) CHECK(resident_after < resident + 64 * 1024);
   CHECK(lines <= 2);  // few, because all connections come from one address
   if (count != 100)
     fmt::print(

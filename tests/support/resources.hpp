@@ -28,6 +28,14 @@ inline std::size_t shared_mappings() {
   return count;
 }
 
+/// Whether a sanitizer keeps memory that a program has freed. Then the resident memory of a process
+/// does not show what the program itself keeps.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool keeps_freed_memory = true;
+#else
+inline constexpr bool keeps_freed_memory = false;
+#endif
+
 inline std::uint64_t resident_kib(pid_t process = getpid()) {
   std::ifstream status(std::filesystem::path("/proc") / std::to_string(process) / "status");
   for (std::string word; status >> word;)
