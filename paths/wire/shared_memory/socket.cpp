@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 namespace paths {
@@ -136,7 +137,7 @@ SocketWord next_word(const Descriptor& socket) {
     word.kind = SocketWord::Kind::end;
   } else if (bytes == 1) {
     word.kind = SocketWord::Kind::bell;
-  } else if (bytes == refusal.size()) {
+  } else if (bytes == std::ssize(refusal)) {
     word.kind = SocketWord::Kind::refusal;
   } else {
     word.kind = SocketWord::Kind::greeting;
