@@ -33,7 +33,9 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       .add_option("--collective", options.collectives,
                   "collectives to tune; all but the barrier, if none\nis named")
       ->type_name("NAME");
-  command.add_option("--sizes", options.sizes, "sizes, each 8 times the one before")
+  command
+      .add_option("--sizes", options.sizes,
+                  "sizes, each twice the one before. The search is at\nevery third one")
       ->type_name("SIZE:SIZE")
       ->capture_default_str();
   std::string names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/tuning_run.cpp — cells of a table, their searches, their samples and their rows.
+// commands/tuning_run.cpp — searches for the fastest schedules of all sizes, and their table.
 #include "commands/tuning_run.hpp"
 
 #include <fmt/chrono.h>
@@ -9,10 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/errors.hpp"
@@ -21,6 +18,7 @@
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/best.hpp"
+#include "collectives/tuner/decision_rows.hpp"
 #include "commands/output_file.hpp"
 #include "groups/clocked_run.hpp"
 #include "groups/network_of.hpp"
@@ -32,13 +30,13 @@ using base::Nanos;
 using collectives::Collective;
 
 /// Ratio of neighbouring sizes.
-constexpr tuner::Bytes size_step = 8;
+constexpr tuner::Bytes size_step = 2;
 constexpr std::size_t element_bytes = 8;
 /// A run is void if a member begins later than this part of its time, and later than this time.
 constexpr double late_part = 0.02;
 constexpr Nanos late_least = std::chrono::milliseconds(1);
-/// Expected number of runs of a search with a model, for the estimate.
-constexpr std::int64_t runs_expected = 125, exact_runs_expected = 12;
+/// Expected number of runs of a size, for the estimate.
+constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
 /// Time that the agreement on a common start takes, besides three latencies.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 
@@ -92,43 +90,27 @@ std::string text_of(const pricing::Candidate& candidate) {
                        : fmt::format("{}:{}", candidate.algorithm->name, words);
 }
 
-/// Returns the row for a schedule, without its limit.
-tuner::Decision decision_of(const pricing::Candidate& candidate, tuner::Bytes length) {
-  tuner::Decision decision;
-  decision.algorithm = candidate.algorithm;
-  decision.parameters = candidate.algorithm->read("");
-  for (const collectives::Parameter& parameter : candidate.algorithm->parameters) {
-    if (parameter.is_piece)
-      decision.length = length;
-    else
-      decision.parameters.set(parameter.name, candidate.parameters.word(parameter.name));
-  }
-  return decision;
-}
-
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
-nlohmann::json samples_json(const tuner::Schedules& schedules, const tuner::Outcome& outcome) {
-  nlohmann::json all = nlohmann::json::object();
-  for (const tuner::Sampled& one : outcome.sampled) {
-    nlohmann::json times = nlohmann::json::array();
-    for (const Nanos sample : one.samples) times.push_back(sample.count());
-    all[text_of(schedules.at(one.configuration))] = times;
-  }
-  return all;
+/// Returns whether a search measured at least one schedule.
+bool has_measured(const tuner::Table& table) {
+  return std::any_of(table.choices.begin(), table.choices.end(),
+                     [](const tuner::SizeChoice& choice) { return choice.measured.has_value(); });
 }
+
+double millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 
 TuningRun::~TuningRun() = default;
 
-std::string TuningRun::Cell::key() const {
-  return fmt::format("{} {}", name_of(collective), bytes);
+std::string TuningRun::Request::text() const {
+  return fmt::format("{} {} {}", name_of(collective), count, schedule);
 }
 
 void TuningRun::check(const paths::Plan& plan) {
-  const std::vector<Collective> collectives = read_collectives(options_.collectives);
-  const std::vector<tuner::Bytes> sizes = read_sizes(options_.sizes);
+  collectives_ = read_collectives(options_.collectives);
+  sizes_ = read_sizes(options_.sizes);
   search_ = tuner::search_named(options_.search);
   if (search_ == nullptr) {
     std::vector<std::string_view> names;
@@ -140,10 +122,6 @@ void TuningRun::check(const paths::Plan& plan) {
     throw std::invalid_argument(
         fmt::format("expected at least two hosts with threads, found {}", hosts.size()));
   for (const std::uint32_t host : hosts) members_.push_back(plan.hosts[host].first_thread);
-  for (const Collective collective : collectives)
-    for (const tuner::Bytes size : sizes)
-      if (collective != Collective::barrier || size == sizes.front())
-        cells_.push_back({collective, collective == Collective::barrier ? 0 : size, {}});
 }
 
 void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
@@ -153,80 +131,49 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   is_first_ = !run.is_one_host || run.host == hosts.front();
   selector_ = std::make_unique<groups::Selector>(plan, hosts);
   if (!is_first_) return;
-  run_ = fmt::format("config {}, {} clock, by {}", plan.digest.text(),
-                     is_exact_ ? "virtual" : "steady", options_.search);
   check_output(options_.output);
   if (std::filesystem::exists(options_.output)) old_ = tuner::load_decision_table(options_.output);
-  read_samples();
-  print_estimate(is_exact_);
+  log_ = std::make_unique<RunLog>(
+      samples_file(options_.output),
+      fmt::format("config {}, {} clock", plan.digest.text(), is_exact_ ? "virtual" : "steady"));
+  print_estimate();
 }
 
-/// Takes over the sizes that an earlier run with the same config, clock and search has finished. A
-/// line that was not written to its end is ignored, and ended.
-void TuningRun::read_samples() {
-  std::ifstream file(samples_file(options_.output));
-  char last = '\n';
-  if (file.seekg(-1, std::ios::end)) file.get(last);
-  if (last != '\n') std::ofstream(samples_file(options_.output), std::ios::app) << '\n';
-  file.clear();
-  file.seekg(0);
-  std::string line;
-  while (std::getline(file, line)) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || json.value("run", "") != run_) continue;
-    for (Cell& cell : cells_) {
-      if (cell.key() != json.value("cell", "")) continue;
-      const auto [name, words] = collectives::split_at_colon(json.value("use", ""));
-      const collectives::Algorithm* const algorithm = collectives::find_algorithm(name);
-      if (algorithm == nullptr) continue;
-      tuner::Decision choice;
-      choice.algorithm = algorithm;
-      choice.parameters = algorithm->read(words);
-      if (json.contains("length")) choice.length = json["length"].get<tuner::Bytes>();
-      choice.why = {.time = Nanos(json.value("time_nanos", std::int64_t{0})),
-                    .predicted = Nanos(json.value("predicted_nanos", std::int64_t{0})),
-                    .next = json.value("next", ""),
-                    .next_time = Nanos(json.value("next_nanos", std::int64_t{0})),
-                    .runs = json.value("runs", std::uint64_t{0}),
-                    .spread = json.value("spread_percent", 0.0)};
-      cell.choice = std::move(choice);
-    }
-  }
+/// Returns the sizes to tune. A barrier has no size, which counts as one byte here.
+std::vector<tuner::Bytes> TuningRun::sizes_of(Collective collective) const {
+  return collective == Collective::barrier ? std::vector<tuner::Bytes>{1} : sizes_;
 }
 
-void TuningRun::print_estimate(bool is_virtual) {
-  const std::int64_t runs = is_virtual ? exact_runs_expected : runs_expected;
-  std::int64_t open = 0;
+void TuningRun::print_estimate() {
+  const std::int64_t runs = is_exact_ ? exact_runs_expected : runs_expected;
+  std::size_t sizes = 0;
   Nanos sum{0};
-  for (const Cell& cell : cells_) {
-    if (cell.choice) continue;
-    ++open;
-    const collectives::CollectiveSpec spec = spec_of(cell);
-    const auto best = pricing::best_of(spec, element_bytes, selector_->network(),
-                                       worst_order(call_of(cell.collective)));
-    sum += runs * (best.price.time + start_time);
-  }
-  const auto done = static_cast<std::int64_t>(cells_.size()) - open;
-  fmt::print("{} sizes to tune{}, each with about {} runs by {}: about {:.0f} s of the {} clock\n",
-             open, done > 0 ? fmt::format(" ({} are finished)", done) : "", runs, options_.search,
-             std::chrono::duration<double>(sum).count(), is_virtual ? "virtual" : "steady");
+  for (const Collective collective : collectives_)
+    for (const tuner::Bytes bytes : sizes_of(collective)) {
+      ++sizes;
+      const auto best = pricing::best_of(spec_of(collective, bytes), element_bytes,
+                                         selector_->network(), worst_order(call_of(collective)));
+      sum += runs * (best.price.time + start_time);
+    }
+  fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock\n",
+             sizes, options_.search, runs, std::chrono::duration<double>(sum).count(),
+             is_exact_ ? "virtual" : "steady");
+  if (log_->remaining() > 0)
+    fmt::print("{} runs are taken from {}\n", log_->remaining(), samples_file(options_.output));
   std::fflush(stdout);
 }
 
-collectives::CollectiveSpec TuningRun::spec_of(const Cell& cell) const {
+collectives::CollectiveSpec TuningRun::spec_of(Collective collective, tuner::Bytes bytes) const {
   const auto& topology = selector_->network().topology;
-  std::uint64_t count = cell.bytes / element_bytes;
-  if (cell.collective == Collective::reduce_scatter)
+  std::uint64_t count = std::max<std::uint64_t>(1, bytes / element_bytes);
+  if (collective == Collective::reduce_scatter)
     count = std::max<std::uint64_t>(1, count / topology->size());
-  return make_spec(cell.collective, topology, cell.collective == Collective::barrier ? 1 : count);
+  return make_spec(collective, topology, count);
 }
 
 /// Sends the next schedule to run to all members.
 void TuningRun::tell(groups::Group& group, const Request& request) {
-  const std::string text =
-      request.schedule.empty()
-          ? ""
-          : fmt::format("{} {} {}", name_of(request.collective), request.count, request.schedule);
+  const std::string text = request.schedule.empty() ? "" : request.text();
   std::array<std::uint8_t, 512> bytes{};
   ENSURE(text.size() < bytes.size());
   std::copy(text.begin(), text.end(), bytes.begin());
@@ -285,113 +232,98 @@ void TuningRun::run(paths::Thread& thread) {
   if (!is_exact_)
     made_seconds_ =
         std::chrono::duration_cast<std::chrono::seconds>(groups::common_clock(thread)).count();
-  for (Cell& cell : cells_)
-    if (!cell.choice) tune(cell, thread, group);
+  for (const Collective collective : collectives_) {
+    tuned_.push_back({collective, tune(collective, thread, group)});
+    print(tuned_.back());
+  }
   tell(group, {});
 }
 
-void TuningRun::tune(Cell& cell, paths::Thread& thread, groups::Group& group) {
-  const collectives::CollectiveSpec spec = spec_of(cell);
-  const auto families =
-      pricing::families_of(spec, element_bytes, worst_order(call_of(cell.collective)));
+tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
+  const collectives::CollectiveSpec spec = spec_of(collective, bytes);
+  const auto families = pricing::families_of(spec, element_bytes, worst_order(call_of(collective)));
   // The virtual clock charges only what the config states.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
   const pricing::Network& network = is_stated ? selector_->links() : selector_->network();
-  const tuner::Schedules schedules = tuner::schedules_of(
-      families, spec, element_bytes, network, tuner::predict_on(spec, element_bytes, network));
+  return tuner::schedules_of(families, spec, element_bytes, network,
+                             tuner::predict_on(spec, element_bytes, network));
+}
+
+tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, groups::Group& group) {
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
   // Assumed costs of hosts are no measurement.
   options.delta = is_exact_ ? 0.5 : 1.0;
-  const tuner::Run run = [&](tuner::Configuration one) {
-    const Request request{cell.collective, spec.counts.largest(), text_of(schedules.at(one))};
-    tell(group, request);
-    return run_once(thread, group, request);
+  std::map<tuner::Bytes, tuner::Schedules> schedules;
+  tuner::TableTask task;
+  task.sizes = sizes_of(collective);
+  task.before = old_rows(collective);
+  task.space_of = [&](tuner::Bytes bytes) {
+    return schedules.emplace(bytes, schedules_of(collective, bytes)).first->second.space;
   };
-  keep(cell, schedules, search_->choose(schedules.space, run, options));
+  task.run_at = [&](tuner::Bytes bytes, tuner::Configuration one) {
+    const Request request{collective, spec_of(collective, bytes).counts.largest(),
+                          text_of(schedules.at(bytes).at(one))};
+    if (const auto known = log_->take(request.text())) return *known;
+    tell(group, request);
+    const auto time = run_once(thread, group, request);
+    log_->add(request.text(), time);
+    return time;
+  };
+  return tune_table(task, *search_, options);
 }
 
-/// Writes the samples of a cell, and prints its choice.
-void TuningRun::keep(Cell& cell, const tuner::Schedules& schedules, const tuner::Outcome& outcome) {
-  if (!outcome.chosen) {
-    fmt::print("{} of {}: not tuned: all {} runs were disturbed\n", name_of(cell.collective),
-               base::format_bytes(cell.bytes), outcome.runs);
+std::vector<tuner::Row> TuningRun::old_rows(Collective collective) const {
+  if (!old_) return {};
+  for (const tuner::DecisionSection& section : old_->sections())
+    if (are_for_same_groups(section, section_of(collective)))
+      return tuner::rows_before(section.rows);
+  return {};
+}
+
+void TuningRun::print(const Tuned& tuned) const {
+  const tuner::Table& table = tuned.table;
+  const std::string name(name_of(tuned.collective));
+  if (table.runs > 0 && !has_measured(table)) {
+    fmt::print("{}: not tuned: all {} runs were disturbed\n", name, table.runs);
     return;
   }
-  const tuner::Configuration chosen = *outcome.chosen;
-  const tuner::Member& member = member_of(schedules.space, chosen);
-  tuner::Decision choice = decision_of(schedules.at(chosen), member.length);
-  choice.why.time = outcome.statistic.value_or(Nanos(0));
-  choice.why.predicted = member.predicted.value_or(Nanos(0));
-  choice.why.runs = outcome.runs;
-  const tuner::Sampled* next = nullptr;
-  for (const tuner::Sampled& one : outcome.sampled) {
-    if (one.configuration == chosen && !one.samples.empty()) {
-      std::vector<Nanos> sorted = one.samples;
-      std::sort(sorted.begin(), sorted.end());
-      const Nanos middle = sorted[(sorted.size() - 1) / 2];
-      choice.why.spread = 100.0 * static_cast<double>((middle - sorted.front()).count()) /
-                          static_cast<double>(std::max<std::int64_t>(sorted.front().count(), 1));
-    } else if (one.statistic && one.configuration.family != chosen.family &&
-               (next == nullptr || *one.statistic < *next->statistic)) {
-      next = &one;
-    }
+  for (const tuner::SizeChoice& choice : table.choices) {
+    const std::string length =
+        choice.length > 0 ? " in messages of " + base::format_bytes(choice.length) : "";
+    const std::string time =
+        choice.measured ? fmt::format("{:.3f} ms, ", millis(*choice.measured)) : "";
+    const std::string next = choice.next.empty() ? ""
+                                                 : fmt::format("; next {} {:.3f} ms", choice.next,
+                                                               millis(choice.next_measured));
+    fmt::print("{} of {}: {}{}: {}predicted {:.3f} ms, {} runs{}\n", name,
+               base::format_bytes(choice.bytes), choice.family, length, time,
+               millis(choice.predicted), choice.evidence.runs, next);
   }
-  if (next != nullptr) {
-    choice.why.next = decision_of(schedules.at(next->configuration), 0).use();
-    choice.why.next_time = *next->statistic;
-  }
-  cell.choice = choice;
-  nlohmann::json json{{"run", run_},
-                      {"cell", cell.key()},
-                      {"use", choice.use()},
-                      {"time_nanos", choice.why.time.count()},
-                      {"predicted_nanos", choice.why.predicted.count()},
-                      {"next", choice.why.next},
-                      {"next_nanos", choice.why.next_time.count()},
-                      {"runs", choice.why.runs},
-                      {"void_runs", outcome.void_runs},
-                      {"spread_percent", choice.why.spread},
-                      {"samples_nanos", samples_json(schedules, outcome)}};
-  if (choice.length) json["length"] = *choice.length;
-  std::ofstream file(samples_file(options_.output), std::ios::app);
-  file << json.dump() << '\n' << std::flush;
-  if (!file)
-    throw std::runtime_error(
-        fmt::format("cannot write {}: {}", samples_file(options_.output), std::strerror(errno)));
-  const auto millis = [](Nanos time) {
-    return std::chrono::duration<double, std::milli>(time).count();
-  };
-  fmt::print("{} of {}: {}{}: {:.3f} ms (predicted {:.3f} ms), {} runs{}\n",
-             name_of(cell.collective), base::format_bytes(cell.bytes), choice.use(),
-             choice.length.value_or(0) > 0
-                 ? fmt::format(" in messages of {}", base::format_bytes(*choice.length))
-                 : "",
-             millis(choice.why.time), millis(choice.why.predicted), choice.why.runs,
-             next != nullptr
-                 ? fmt::format("; next {} {:.3f} ms", choice.why.next, millis(choice.why.next_time))
-                 : "");
   std::fflush(stdout);
 }
 
-std::vector<tuner::DecisionSection> TuningRun::sections() const {
+/// Returns a section without rows for the group that was tuned.
+tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   const tuner::Shape& shape = selector_->shape();
+  tuner::DecisionSection section;
+  section.collective = collective;
+  section.clusters = {shape.clusters, shape.clusters};
+  section.hosts = {shape.hosts, shape.hosts};
+  section.machines = {shape.machines, shape.machines};
+  section.transport = shape.transport;
+  section.order = std::min(worst_order(call_of(collective)), collectives::Order::by_block);
+  return section;
+}
+
+std::vector<tuner::DecisionSection> TuningRun::sections() const {
   std::vector<tuner::DecisionSection> all;
   if (old_) all = old_->sections();
-  for (const Collective collective : collectives::all_collectives) {
-    std::vector<tuner::TunedSize> sizes;
-    for (const Cell& cell : cells_)
-      if (cell.collective == collective && cell.choice) sizes.push_back({cell.bytes, *cell.choice});
-    if (sizes.empty()) continue;
-    tuner::DecisionSection section;
-    section.collective = collective;
-    section.clusters = {shape.clusters, shape.clusters};
-    section.hosts = {shape.hosts, shape.hosts};
-    section.machines = {shape.machines, shape.machines};
-    section.transport = shape.transport;
-    section.order = std::min(worst_order(call_of(collective)), collectives::Order::by_block);
-    section.rows = tuner::rows_of(sizes);
+  for (const Tuned& tuned : tuned_) {
+    if (tuned.table.runs > 0 && !has_measured(tuned.table)) continue;
+    tuner::DecisionSection section = section_of(tuned.collective);
+    section.rows = tuner::decisions_of(tuned.table);
     const auto before = std::find_if(all.begin(), all.end(), [&](const auto& other) {
       return are_for_same_groups(other, section);
     });
@@ -401,7 +333,7 @@ std::vector<tuner::DecisionSection> TuningRun::sections() const {
     }
     for (const tuner::Decision& row : before->rows)
       if (row.is_pinned)
-        fmt::print("{}: the row at {} is pinned and stays\n", name_of(collective),
+        fmt::print("{}: the row at {} is pinned and stays\n", name_of(tuned.collective),
                    row.position.text());
     section.rows = tuner::keep_pinned(before->rows, std::move(section.rows));
     *before = std::move(section);
@@ -411,12 +343,13 @@ std::vector<tuner::DecisionSection> TuningRun::sections() const {
 
 void TuningRun::finish(const paths::RunSummary& run) {
   if (!is_first_) return;
-  const bool is_any = std::any_of(cells_.begin(), cells_.end(),
-                                  [](const Cell& cell) { return cell.choice.has_value(); });
-  if (!is_any) throw std::runtime_error("nothing was tuned: the machine was too busy");
-  std::uint64_t runs = 0;
-  for (const Cell& cell : cells_)
-    if (cell.choice) runs += cell.choice->why.runs;
+  std::size_t runs = 0, sizes = 0;
+  for (const auto& [collective, table] : tuned_) {
+    if (table.runs > 0 && !has_measured(table)) continue;
+    runs += table.runs;
+    sizes += table.choices.size();
+  }
+  if (sizes == 0) throw std::runtime_error("nothing was tuned: the machine was too busy");
   const bool is_virtual = run.clock == runtime::ClockKind::virtual_time;
   base::MapBuilder about;
   if (!is_virtual)
@@ -428,9 +361,8 @@ void TuningRun::finish(const paths::RunSummary& run) {
   const std::string part = options_.output + ".part";
   base::write_file(part, print_decisions(sections(), about.done()));
   std::filesystem::rename(part, options_.output);
-  fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output,
-             std::count_if(cells_.begin(), cells_.end(),
-                           [](const Cell& cell) { return cell.choice.has_value(); }),
+  log_->finish();
+  fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output, sizes,
              runs, samples_file(options_.output));
 }
 

@@ -2,14 +2,17 @@
 // commands/tuning_run.hpp — search for the fastest schedules by running them on a config's hosts.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "collectives/tuner/decision_rows.hpp"
+#include "collectives/tuner/decision_table.hpp"
 #include "collectives/tuner/schedules.hpp"
 #include "collectives/tuner/search.hpp"
+#include "collectives/tuner/tables.hpp"
+#include "commands/run_log.hpp"
 #include "groups/group.hpp"
 #include "groups/selection.hpp"
 #include "paths/run/run_plan.hpp"
@@ -24,12 +27,12 @@ struct TuneOptions {
   std::uint64_t seed = 1;
 };
 
-/// Tunes a table of decisions. For each collective and size, the first host searches among all
+/// Tunes a table of decisions, one collective after the other. The first host searches among all
 /// schedules and tells the other hosts which one to run next. One thread of each host takes part.
 /// On the virtual clock each schedule is run once, because its time is exact.
 ///
-/// Each finished size is written to `output` + ".samples" at once, with all its samples. A later
-/// run with the same config, clock and search continues there.
+/// The time of each run is written to `output` + ".samples" at once. A later tune with the same
+/// config and clock uses these times in place of runs, until it has written its table.
 ///
 /// Thread-safe: one object serves all threads of a process.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004.
@@ -50,29 +53,31 @@ class TuningRun {
   void finish(const paths::RunSummary& run);
 
  private:
-  /// A collective with a size, and the result of its search.
-  struct Cell {
-    collectives::Collective collective = collectives::Collective::allreduce;
-    tuner::Bytes bytes = 0;
-    std::optional<tuner::Decision> choice;
-    std::string key() const;
-  };
   /// What all members run next.
   struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;
     std::string schedule;  ///< "" = the run ends
+    std::string text() const;
+  };
+  struct Tuned {
+    collectives::Collective collective = collectives::Collective::barrier;
+    tuner::Table table;
   };
 
-  void read_samples();
-  void print_estimate(bool is_virtual);
-  collectives::CollectiveSpec spec_of(const Cell& cell) const;
-  void tune(Cell& cell, paths::Thread& thread, groups::Group& group);
-  void keep(Cell& cell, const tuner::Schedules& schedules, const tuner::Outcome& outcome);
+  void print_estimate();
+  std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;
+  collectives::CollectiveSpec spec_of(collectives::Collective collective, tuner::Bytes bytes) const;
+  tuner::Schedules schedules_of(collectives::Collective collective, tuner::Bytes bytes) const;
+  tuner::Table tune(collectives::Collective collective, paths::Thread& thread,
+                    groups::Group& group);
+  std::vector<tuner::Row> old_rows(collectives::Collective collective) const;
+  void print(const Tuned& tuned) const;
   static void tell(groups::Group& group, const Request& request);
   static Request hear(groups::Group& group);
   std::optional<base::Nanos> run_once(paths::Thread& thread, groups::Group& group,
                                       const Request& request) const;
+  tuner::DecisionSection section_of(collectives::Collective collective) const;
   std::vector<tuner::DecisionSection> sections() const;
 
   const TuneOptions options_;
@@ -82,8 +87,10 @@ class TuningRun {
   std::vector<std::uint32_t> members_;  // ranks of the first threads of all hosts
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
-  std::vector<Cell> cells_;
-  std::string run_;                // config, clock and search, for the samples
+  std::vector<collectives::Collective> collectives_;
+  std::vector<tuner::Bytes> sizes_;
+  std::vector<Tuned> tuned_;
+  std::unique_ptr<RunLog> log_;    // on the first host
   std::int64_t made_seconds_ = 0;  // UTC; only on the steady clock
 };
 

@@ -1,22 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/decision_rows.cpp — joining of choices for neighbouring sizes.
+// collectives/tuner/decision_rows.cpp — rows of a table of decisions, from the result of a search.
 #include "collectives/tuner/decision_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
+
+#include "collectives/algorithms/all.hpp"
 
 namespace tuner {
 namespace {
 
-/// Lengths of messages that differ by at most this factor count as alike.
-constexpr double alike_factor = 2;
+/// Returns the decision for a row, without its evidence.
+Decision decision_of(const Row& row) {
+  const auto [name, words] = collectives::split_at_colon(row.family);
+  Decision decision;
+  decision.up_to = row.up_to;
+  decision.algorithm = &collectives::algorithm_named(name);
+  decision.parameters = decision.algorithm->read(words);
+  for (const collectives::Parameter& parameter : decision.algorithm->parameters)
+    if (parameter.is_piece) decision.length = row.length;
+  return decision;
+}
 
-bool are_alike(const Decision& left, const Decision& right) {
-  if (left.use() != right.use()) return false;
-  const auto one = static_cast<double>(left.length.value_or(0));
-  const auto other = static_cast<double>(right.length.value_or(0));
-  if (one == 0 || other == 0) return one == other;
-  return std::max(one, other) <= alike_factor * std::min(one, other);
+/// Returns how far the middle sample of a choice is above the least one, in percent.
+double spread_percent(const SizeChoice& choice) {
+  for (const Sampled& one : choice.evidence.sampled) {
+    if (one.configuration != choice.evidence.chosen || one.samples.empty()) continue;
+    std::vector<base::Nanos> sorted = one.samples;
+    std::sort(sorted.begin(), sorted.end());
+    const auto least = static_cast<double>(std::max<std::int64_t>(sorted.front().count(), 1));
+    const base::Nanos above = sorted[(sorted.size() - 1) / 2] - sorted.front();
+    return 100.0 * static_cast<double>(above.count()) / least;
+  }
+  return 0;
+}
+
+Evidence evidence_of(const SizeChoice& choice) {
+  return {.time = choice.measured.value_or(base::Nanos(0)),
+          .predicted = choice.predicted,
+          .next = choice.next,
+          .next_time = choice.next_measured,
+          .runs = choice.evidence.runs,
+          .spread = spread_percent(choice)};
 }
 
 /// Appends a row, or extends the last one if it has the same schedule.
@@ -30,22 +55,24 @@ void append(std::vector<Decision>& rows, const Decision& row) {
 
 }  // namespace
 
-std::vector<Decision> rows_of(const std::vector<TunedSize>& sizes) {
-  std::vector<Decision> rows;
-  for (std::size_t at = 0; at < sizes.size(); ++at) {
-    const bool is_last = at + 1 == sizes.size();
-    const Bytes limit =
-        is_last
-            ? Decision::no_limit
-            : static_cast<Bytes>(std::sqrt(static_cast<double>(std::max<Bytes>(sizes[at].size, 1)) *
-                                           static_cast<double>(sizes[at + 1].size)));
-    if (!rows.empty() && are_alike(rows.back(), sizes[at].choice)) {
-      rows.back().up_to = limit;
-      continue;
-    }
-    rows.push_back(sizes[at].choice);
-    rows.back().up_to = limit;
+std::vector<Decision> decisions_of(const Table& table) {
+  std::vector<Decision> decisions;
+  auto choice = table.choices.begin();
+  for (const Row& row : table.rows) {
+    Decision decision = decision_of(row);
+    const SizeChoice* evidence = nullptr;
+    for (; choice != table.choices.end() && choice->bytes <= row.up_to; ++choice)
+      if (evidence == nullptr || (!evidence->measured && choice->measured)) evidence = &*choice;
+    if (evidence != nullptr) decision.why = evidence_of(*evidence);
+    decisions.push_back(std::move(decision));
   }
+  return decisions;
+}
+
+std::vector<Row> rows_before(const std::vector<Decision>& decisions) {
+  std::vector<Row> rows;
+  for (const Decision& one : decisions)
+    rows.push_back({one.up_to, one.use(), one.length.value_or(0)});
   return rows;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/tables.cpp — choices for all sizes of a collective, from runs at some of them.
+// collectives/tuner/tables.cpp — choices for all sizes of a collective, from searches at some of
+// them.
 #include "collectives/tuner/tables.hpp"
 
 #include <algorithm>
@@ -8,14 +9,13 @@
 #include <utility>
 
 #include "collectives/tuner/begin.hpp"
-#include "collectives/tuner/race.hpp"
 
 namespace tuner {
 namespace {
 
 using base::Nanos;
 
-constexpr std::uint64_t between_races = 8;  // factor between two sizes with races
+constexpr std::uint64_t between_searches = 8;  // factor between two searched sizes
 constexpr double octaves_of_weight = 4;
 constexpr double check_margin = 1.15;
 constexpr std::size_t check_runs = 3;
@@ -31,7 +31,8 @@ bool is_at_most(Nanos time, double factor, Nanos other) {
 /// One size during the search.
 struct SizeSearch {
   std::uint64_t bytes = 0;
-  Space space = {};  // with corrected predicted times, once all races are done
+  Space space = {};
+  Space corrected = {};  // with corrected predicted times, once all searches are done
   Outcome outcome = {};
 };
 
@@ -39,7 +40,7 @@ struct SizeSearch {
 /// of 2 of the row's, or no predicted time for it.
 std::optional<Configuration> find_row(const SizeSearch& size, const std::string& family,
                                       std::uint64_t length) {
-  const auto& families = size.space.families;
+  const auto& families = size.corrected.families;
   const auto found = std::find_if(families.begin(), families.end(),
                                   [&](const Family& one) { return one.name == family; });
   if (found == families.end()) return std::nullopt;
@@ -67,60 +68,67 @@ std::optional<Nanos> measured_of(const SizeSearch& size, Configuration one) {
 /// Searches all sizes. The seed of each size differs, so that no order of runs repeats.
 class TableSearch {
  public:
-  TableSearch(const SpaceOf& space_of, const RunAt& run_at, const Options& options)
-      : space_of_(space_of), run_at_(run_at), options_(options) {}
+  TableSearch(const TableTask& task, const Search& search, const Options& options)
+      : task_(task), search_(search), options_(options) {}
 
-  /// Runs a race at some of the sizes. Returns false if the search was cancelled.
-  bool race_some(const std::vector<std::uint64_t>& sizes);
+  /// Searches at some of the sizes. Returns false if the search was cancelled.
+  bool search_some();
   /// Corrects all predicted times.
   void correct();
-  /// Chooses at the sizes without a race. Returns false if the search was cancelled.
+  /// Chooses at the other sizes. Returns false if the search was cancelled.
   bool check_others();
   /// Keeps rows of the earlier table that are nearly as fast as the choices.
-  void keep(const std::vector<Row>& before);
+  void keep_old_rows();
+  /// Returns the choice of each size, with its evidence.
+  std::vector<SizeChoice> choices() const;
 
   const std::vector<SizeSearch>& sizes() const { return sizes_; }
-  bool is_raced(std::size_t index) const { return is_raced_[index]; }
 
  private:
   Run run_of(std::uint64_t bytes) const {
-    return [this, bytes](Configuration one) { return run_at_(bytes, one); };
+    return [this, bytes](Configuration one) { return task_.run_at(bytes, one); };
   }
   bool check(SizeSearch& size);
 
-  const SpaceOf& space_of_;
-  const RunAt& run_at_;
+  const TableTask& task_;
+  const Search& search_;
   const Options& options_;
   std::vector<SizeSearch> sizes_;
-  std::vector<bool> is_raced_;
+  std::vector<bool> is_searched_;
   Corrections corrections_;
+  bool has_measured_ = false;
 };
 
-bool TableSearch::race_some(const std::vector<std::uint64_t>& sizes) {
+bool TableSearch::search_some() {
   std::optional<std::uint64_t> last;
-  for (const std::uint64_t bytes : sizes) {
-    SizeSearch& size = sizes_.emplace_back(SizeSearch{bytes, space_of_(bytes), {}});
-    is_raced_.push_back(!last || bytes / between_races >= *last);
-    if (!is_raced_.back()) continue;
+  for (const std::uint64_t bytes : task_.sizes) {
+    SizeSearch& size = sizes_.emplace_back(SizeSearch{bytes, task_.space_of(bytes)});
+    is_searched_.push_back(!last || bytes / between_searches >= *last);
+    if (!is_searched_.back()) continue;
     last = bytes;
     Options options = options_;
     options.seed += sizes_.size();
-    size.outcome = race(size.space, run_of(bytes), options);
-    for (const Sampled& one : size.outcome.sampled)
-      if (one.statistic)
-        corrections_.add(bytes, size.space.families[one.configuration.family].name,
-                         *member_of(size.space, one.configuration).predicted, *one.statistic);
+    size.outcome = search_.choose(size.space, run_of(bytes), options);
+    for (const Sampled& one : size.outcome.sampled) {
+      has_measured_ = has_measured_ || one.statistic;
+      const auto predicted = member_of(size.space, one.configuration).predicted;
+      if (one.statistic && predicted)
+        corrections_.add(bytes, size.space.families[one.configuration.family].name, *predicted,
+                         *one.statistic);
+    }
     if (size.outcome.was_cancelled) return false;
   }
   return true;
 }
 
 void TableSearch::correct() {
-  for (SizeSearch& size : sizes_)
-    for (Family& family : size.space.families)
+  for (SizeSearch& size : sizes_) {
+    size.corrected = size.space;
+    for (Family& family : size.corrected.families)
       for (Member& member : family.members)
         if (member.predicted)
           member.predicted = corrections_.corrected(size.bytes, family.name, *member.predicted);
+  }
 }
 
 bool TableSearch::check_others() {
@@ -132,22 +140,22 @@ bool TableSearch::check_others() {
 /// Chooses among the best configurations of different families.
 bool TableSearch::check(SizeSearch& size) {
   std::vector<Configuration> best;
-  check_space(size.space);
-  for (std::size_t family = 0; family < size.space.families.size(); ++family)
-    if (const auto one = fastest_predicted(size.space, family)) best.push_back(*one);
+  check_space(size.corrected);
+  for (std::size_t family = 0; family < size.corrected.families.size(); ++family)
+    if (const auto one = fastest_predicted(size.corrected, family)) best.push_back(*one);
   if (best.empty())
     throw std::invalid_argument("expected predicted times for a table; a size has none");
-  const auto time = [&](Configuration one) { return *member_of(size.space, one).predicted; };
+  const auto time = [&](Configuration one) { return *member_of(size.corrected, one).predicted; };
   std::stable_sort(best.begin(), best.end(), [&](Configuration left, Configuration right) {
     return time(left) != time(right) ? time(left) < time(right)
-                                     : is_simpler(size.space, left, right);
+                                     : is_simpler(size.corrected, left, right);
   });
   const Nanos least = time(best.front());
   std::erase_if(best,
                 [&](Configuration one) { return !is_at_most(time(one), check_margin, least); });
   best.resize(std::min(best.size(), most_checked));
-  if (best.size() > 1) {
-    Experiment experiment(size.space, run_of(size.bytes), options_.seed + size.bytes,
+  if (best.size() > 1 && has_measured_) {
+    Experiment experiment(size.corrected, run_of(size.bytes), options_.seed + size.bytes,
                           options_.is_cancelled);
     experiment.run_each(best, options_.is_exact ? 1 : check_runs);
     size.outcome = experiment.choose_among(best);
@@ -156,17 +164,17 @@ bool TableSearch::check(SizeSearch& size) {
   return !size.outcome.was_cancelled;
 }
 
-void TableSearch::keep(const std::vector<Row>& before) {
-  if (before.empty()) return;
+void TableSearch::keep_old_rows() {
+  if (task_.before.empty()) return;
   for (SizeSearch& size : sizes_) {
-    const Row& row = row_for(before, size.bytes);
+    const Row& row = row_for(task_.before, size.bytes);
     const auto kept = find_row(size, row.family, row.length);
     if (!kept) continue;
     const Configuration chosen = *size.outcome.chosen;
     auto old_time = measured_of(size, *kept), new_time = measured_of(size, chosen);
     if (!old_time || !new_time) {
-      old_time = member_of(size.space, *kept).predicted;
-      new_time = member_of(size.space, chosen).predicted;
+      old_time = member_of(size.corrected, *kept).predicted;
+      new_time = member_of(size.corrected, chosen).predicted;
     }
     if (!is_at_most(*old_time, hysteresis, *new_time)) continue;
     size.outcome.chosen = kept;
@@ -174,18 +182,42 @@ void TableSearch::keep(const std::vector<Row>& before) {
   }
 }
 
+std::vector<SizeChoice> TableSearch::choices() const {
+  std::vector<SizeChoice> all;
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    const SizeSearch& size = sizes_[i];
+    SizeChoice& choice = all.emplace_back(SizeChoice{.bytes = size.bytes,
+                                                     .measured = size.outcome.statistic,
+                                                     .is_searched = is_searched_[i],
+                                                     .evidence = size.outcome});
+    if (!size.outcome.chosen) continue;
+    const std::size_t family = size.outcome.chosen->family;
+    const Member& member = member_of(size.space, *size.outcome.chosen);
+    choice.family = size.space.families[family].name;
+    choice.length = member.length;
+    choice.predicted = member.predicted.value_or(Nanos(0));
+    for (const Sampled& one : size.outcome.sampled) {
+      if (!one.statistic || one.configuration.family == family) continue;
+      if (!choice.next.empty() && choice.next_measured <= *one.statistic) continue;
+      choice.next = size.space.families[one.configuration.family].name;
+      choice.next_measured = *one.statistic;
+    }
+  }
+  return all;
+}
+
 /// Returns whether a choice may use the length of a row of its family, of at least one size.
 bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
   const Configuration chosen = *size.outcome.chosen;
-  const Member& own = member_of(size.space, chosen);
-  if (size.space.families[chosen.family].name != row.family) return false;
+  const Member& own = member_of(size.corrected, chosen);
+  if (size.corrected.families[chosen.family].name != row.family) return false;
   if (own.length == row.length) return true;
   // Messages that are not shorter than the row's sizes do not segment them.
   if (row.length == 0) return own.length >= last_size;
   const auto joined = find_row(size, row.family, row.length);
   if (!joined) return false;
   return own.length != 0 &&
-         is_at_most(*member_of(size.space, *joined).predicted, hysteresis, *own.predicted);
+         is_at_most(*member_of(size.corrected, *joined).predicted, hysteresis, *own.predicted);
 }
 
 /// Returns the boundary between two rows: the size where the lines through the logarithms of their
@@ -197,8 +229,8 @@ std::uint64_t boundary_of(const SizeSearch& left, const Row& row, const SizeSear
     const auto one = find_row(size, row.family, row.length);
     const auto other = find_row(size, next.family, next.length);
     if (!one || !other) return std::nullopt;
-    return std::log(count_of(*member_of(size.space, *one).predicted) /
-                    count_of(*member_of(size.space, *other).predicted));
+    return std::log(count_of(*member_of(size.corrected, *one).predicted) /
+                    count_of(*member_of(size.corrected, *other).predicted));
   };
   const auto before = log_ratio(left), after = log_ratio(right);
   double share = 0.5;
@@ -212,12 +244,12 @@ std::vector<Row> rows_of(const std::vector<SizeSearch>& sizes) {
   std::vector<std::size_t> first_sizes;  // index of the first size of each row
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Configuration chosen = *sizes[i].outcome.chosen;
-    const std::uint64_t length = member_of(sizes[i].space, chosen).length;
+    const std::uint64_t length = member_of(sizes[i].corrected, chosen).length;
     if (!rows.empty() && can_join(rows.back(), sizes[i - 1].bytes, sizes[i])) {
       if (rows.back().length == 0) rows.back().length = length;
       continue;
     }
-    rows.push_back({any_size, sizes[i].space.families[chosen.family].name, length});
+    rows.push_back({any_size, sizes[i].corrected.families[chosen.family].name, length});
     first_sizes.push_back(i);
   }
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
@@ -259,34 +291,22 @@ double Corrections::mean_at(double octave, const std::vector<Figure>& figures) {
   return weights > 0 ? sum / weights : 0;
 }
 
-Table tune_table(const std::vector<std::uint64_t>& sizes, const SpaceOf& space_of,
-                 const RunAt& run_at, const Options& options, const std::vector<Row>& before) {
-  TableSearch search(space_of, run_at, options);
+Table tune_table(const TableTask& task, const Search& search, const Options& options) {
+  TableSearch tables(task, search, options);
   Table table;
-  table.was_cancelled = !search.race_some(sizes);
+  table.was_cancelled = !tables.search_some();
   if (!table.was_cancelled) {
-    search.correct();
-    table.was_cancelled = !search.check_others();
+    tables.correct();
+    table.was_cancelled = !tables.check_others();
   }
   if (!table.was_cancelled) {
-    search.keep(before);
-    table.rows = rows_of(search.sizes());
+    tables.keep_old_rows();
+    table.rows = rows_of(tables.sizes());
   }
-  for (std::size_t i = 0; i < search.sizes().size(); ++i) {
-    const SizeSearch& size = search.sizes()[i];
-    table.runs += size.outcome.runs;
-    table.time_spent += size.outcome.time_spent;
-    SizeChoice choice{.bytes = size.bytes,
-                      .measured = size.outcome.statistic,
-                      .is_raced = search.is_raced(i),
-                      .evidence = size.outcome};
-    if (size.outcome.chosen) {
-      const Member& member = member_of(size.space, *size.outcome.chosen);
-      choice.family = size.space.families[size.outcome.chosen->family].name;
-      choice.length = member.length;
-      choice.predicted = member.predicted.value_or(Nanos(0));
-    }
-    table.choices.push_back(std::move(choice));
+  table.choices = tables.choices();
+  for (const SizeChoice& choice : table.choices) {
+    table.runs += choice.evidence.runs;
+    table.time_spent += choice.evidence.time_spent;
   }
   return table;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/tables.hpp — choices for all sizes of a collective, from runs at some of them.
+// collectives/tuner/tables.hpp — choices for all sizes of a collective, from searches at some of
+// them.
 #pragma once
 #include <limits>
 
@@ -31,10 +32,12 @@ struct SizeChoice {
   std::uint64_t bytes = 0;
   std::string family = {};
   std::uint64_t length = 0;
-  base::Nanos predicted{0};                  ///< by the corrected model
+  base::Nanos predicted{0};                  ///< by the model, before corrections
   std::optional<base::Nanos> measured = {};  ///< nothing if the configuration was not run
-  bool is_raced = false;                     ///< whether a race made the choice
+  bool is_searched = false;                  ///< whether a search made the choice
   Outcome evidence = {};                     ///< all samples of this size
+  std::string next = {};                     ///< family of the second choice; "" = none was run
+  base::Nanos next_measured{0};
 };
 
 struct Table {
@@ -66,11 +69,19 @@ class Corrections {
   std::vector<Figure> all_;
 };
 
+/// What a table is made from.
+struct TableTask {
+  std::vector<std::uint64_t> sizes = {};  ///< bytes, in ascending order and not 0
+  SpaceOf space_of = {};
+  RunAt run_at = {};
+  std::vector<Row> before = {};  ///< rows of an earlier table
+};
+
 /// Makes the table of a collective.
-/// 1. Runs a race at the first size, and at each size that is at least 8 times the last of these.
-/// 2. Corrects the predicted times of all other sizes by the times measured in the races. There it
-///    chooses the fastest configuration. If the best ones of several families are within 15%, it
-///    runs up to 4 of them, 3 times each.
+/// 1. Searches at the first size, and at each size that is at least 8 times the last of these.
+/// 2. Corrects the predicted times of all other sizes by the times measured in the searches. There
+///    it chooses the fastest configuration. If the best ones of several families are within 15%, it
+///    runs up to 4 of them, 3 times each. If no search has measured anything, it runs nothing.
 /// 3. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
 ///    of 2. By the corrected model, the row's length must cost at most 3% more. The boundary of two
 ///    rows is the size at which their corrected times cross.
@@ -78,9 +89,7 @@ class Corrections {
 /// faster. Otherwise tables would change with each search.
 /// Paper: the distance between sizes and the interpolation replace the grid of sizes in Vadhiyar,
 ///        Fagg and Dongarra 2004.
-/// Requires: sizes are in ascending order and not 0.
-/// Throws: as race().
-Table tune_table(const std::vector<std::uint64_t>& sizes, const SpaceOf& space_of,
-                 const RunAt& run_at, const Options& options, const std::vector<Row>& before = {});
+/// Throws: as the search.
+Table tune_table(const TableTask& task, const Search& search, const Options& options);
 
 }  // namespace tuner

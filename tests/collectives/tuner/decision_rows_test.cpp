@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/decision_rows_test.cpp — joining of choices into rows, and pinned rows.
+// tests/collectives/tuner/decision_rows_test.cpp — rows from the result of a search, and pinned
+// rows.
 #include "collectives/tuner/decision_rows.hpp"
 
 #include <fmt/format.h>
@@ -35,15 +36,33 @@ std::string text_of(const std::vector<Decision>& rows) {
 
 }  // namespace
 
-TEST_CASE("decision rows: neighbouring sizes with like schedules share a row") {
-  CHECK(text_of(tuner::rows_of({{8, decision("recursive_doubling")},
-                                {64, decision("recursive_doubling")},
-                                {512, decision("tree:shape=chain", 128)},
-                                {4096, decision("tree:shape=chain", 256)},
-                                {32768, decision("tree:shape=chain", 512)}})) ==
-        "181 recursive_doubling 0; 11585 tree:shape=chain 128; inf tree:shape=chain 512");
-  CHECK(text_of(tuner::rows_of({{0, decision("recursive_doubling")}})) ==
-        "inf recursive_doubling 0");
+TEST_CASE("decision rows: a row has the evidence of its first measured size") {
+  const base::Nanos ms(1'000'000);
+  const tuner::Table table{
+      .choices = {{.bytes = 8, .family = "recursive_doubling", .predicted = ms},
+                  {.bytes = 64,
+                   .family = "recursive_doubling",
+                   .predicted = 2 * ms,
+                   .measured = 3 * ms,
+                   .evidence = {.chosen = tuner::Configuration{1, 2},
+                                .sampled = {{{1, 2}, {3 * ms, 4 * ms, 5 * ms}, 3 * ms}},
+                                .runs = 7},
+                   .next = "ring",
+                   .next_measured = 6 * ms},
+                  {.bytes = 512, .family = "tree:shape=chain", .length = 128}},
+      .rows = {{200, "recursive_doubling", 0}, {tuner::any_size, "tree:shape=chain", 128}}};
+  const auto decisions = tuner::decisions_of(table);
+  CHECK(text_of(decisions) == "200 recursive_doubling 0; inf tree:shape=chain 128");
+  CHECK(!decisions[0].length);  // the algorithm has no messages to shorten
+  const tuner::Evidence& why = decisions[0].why;
+  CHECK(why.time == 3 * ms);
+  CHECK(why.predicted == 2 * ms);
+  CHECK(why.runs == 7);
+  CHECK(why.next == "ring");
+  CHECK(why.next_time == 6 * ms);
+  CHECK(why.spread == Approx(100.0 / 3));
+  CHECK(decisions[1].why.time == base::Nanos(0));
+  CHECK(tuner::rows_before(decisions) == table.rows);
 }
 
 TEST_CASE("decision rows: pinned rows keep their sizes and all others are new") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/tables_test.cpp — rows for all sizes, from races at every eighth size.
+// tests/collectives/tuner/tables_test.cpp — rows for all sizes, from searches at some of them.
 #include "collectives/tuner/tables.hpp"
 
 #include <fmt/format.h>
@@ -37,6 +37,8 @@ RunAt runs_of(double slope) {
   };
 }
 
+const Search& race_search() { return *search_named("race"); }
+
 Options exact() {
   Options options;
   options.is_exact = true;
@@ -46,8 +48,9 @@ Options exact() {
 Table table_of_lines(double true_slope, double model_slope = 0.5,
                      const std::vector<Row>& before = {}) {
   return tune_table(
-      octaves(8 << 20), [=](std::uint64_t bytes) { return two_lines(bytes, model_slope); },
-      runs_of(true_slope), exact(), before);
+      {octaves(8 << 20), [=](std::uint64_t bytes) { return two_lines(bytes, model_slope); },
+       runs_of(true_slope), before},
+      race_search(), exact());
 }
 
 }  // namespace
@@ -88,7 +91,7 @@ TEST_CASE("tuner: a table has one row per winner and the boundary where they cro
   CHECK(table.rows[0].up_to >= 380'000);
   CHECK(table.rows[0].up_to <= 420'000);
   for (std::size_t i = 0; i < table.choices.size(); ++i)
-    CHECK(table.choices[i].is_raced == (i % 3 == 0));
+    CHECK(table.choices[i].is_searched == (i % 3 == 0));
   CHECK(table.runs < 42);
   CHECK(!table.was_cancelled);
 }
@@ -99,6 +102,29 @@ TEST_CASE("tuner: races correct the model at the sizes between them") {
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0].up_to >= 800'000);
   CHECK(table.rows[0].up_to <= 1'250'000);
+}
+
+TEST_CASE("tuner: every search makes a table, and predict makes one without runs") {
+  for (const Search& search : all_searches()) {
+    INFO(search.name);
+    const Table table = tune_table(
+        {octaves(8 << 20), [](std::uint64_t bytes) { return two_lines(bytes); }, runs_of(0.5)},
+        search, exact());
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0].family == "first");
+    CHECK((table.runs == 0) == (search.name == "predict"));
+  }
+}
+
+TEST_CASE("tuner: a choice names the second one and what the model had predicted") {
+  const Table table = table_of_lines(0.8);
+  const std::uint64_t bytes = 256 << 10;  // both take similar times
+  const SizeChoice& choice = table.choices[15];
+  REQUIRE(choice.bytes == bytes);
+  CHECK(choice.family == "first");
+  CHECK(choice.next == "second");
+  CHECK(choice.predicted == member_of(two_lines(bytes), {0, 0}).predicted);
+  CHECK(choice.next_measured == member_of(two_lines(bytes, 0.8), {1, 0}).predicted);
 }
 
 TEST_CASE("tuner: a table keeps earlier rows that are at most 3% slower") {
@@ -119,12 +145,11 @@ TEST_CASE("tuner: rows join lengths within a factor of two") {
           {length, Nanos(1000 + static_cast<std::int64_t>(length >= 4096 ? length : 9000))});
     return Space{{family}};
   };
-  const Table table = tune_table(
-      octaves(1 << 20), space_of,
-      [&](std::uint64_t bytes, Configuration one) {
-        return member_of(space_of(bytes), one).predicted;
-      },
-      exact());
+  const Table table = tune_table({octaves(1 << 20), space_of,
+                                  [&](std::uint64_t bytes, Configuration one) {
+                                    return member_of(space_of(bytes), one).predicted;
+                                  }},
+                                 race_search(), exact());
   // Up to 4 KiB nothing is segmented, and longer vectors have segments of 4 KiB: one row does both.
   CHECK(table.rows == std::vector<Row>{{any_size, "chain", 4096}});
 }
@@ -134,13 +159,13 @@ TEST_CASE("tuner: a cancelled table keeps its samples and has no rows") {
     std::size_t runs = 0;
     Options options = exact();
     options.is_cancelled = [&] { return runs >= most; };
-    const Table table = tune_table(
-        octaves(8 << 20), [](std::uint64_t bytes) { return two_lines(bytes); },
-        [&](std::uint64_t bytes, Configuration one) {
-          ++runs;
-          return member_of(two_lines(bytes), one).predicted;
-        },
-        options);
+    const Table table =
+        tune_table({octaves(8 << 20), [](std::uint64_t bytes) { return two_lines(bytes); },
+                    [&](std::uint64_t bytes, Configuration one) {
+                      ++runs;
+                      return member_of(two_lines(bytes), one).predicted;
+                    }},
+                   race_search(), options);
     CHECK(table.was_cancelled);
     CHECK(table.rows.empty());
     CHECK(table.runs == most);
@@ -203,7 +228,8 @@ void add_table(std::uint64_t seed, const Ranges& ranges, TableFigures& figures) 
   const auto run = [&](std::uint64_t bytes, Configuration one) {
     return std::optional(noise.disturb(*member_of(truths.at(bytes), one).predicted));
   };
-  const Table table = tune_table(octaves(ranges.bytes_most), space_of, run, {.seed = seed});
+  const Table table =
+      tune_table({octaves(ranges.bytes_most), space_of, run}, race_search(), {.seed = seed});
   figures.runs += table.runs;
   figures.rows += table.rows.size();
   ++figures.tables;
