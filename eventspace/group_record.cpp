@@ -28,7 +28,8 @@ EventRecord group_record(GroupEvent event, std::int64_t begin_nanos, std::int64_
 }  // namespace
 
 std::string text_of(const GroupOperation& operation) {
-  return operation.group + '\n' + operation.collective + '\n' + operation.algorithm;
+  return operation.group + '\n' + operation.collective + '\n' + operation.algorithm +
+         (operation.reason.empty() ? "" : '\n' + operation.reason);
 }
 
 GroupOperation group_operation_of(std::string_view text) {
@@ -42,6 +43,7 @@ GroupOperation group_operation_of(std::string_view text) {
   operation.group = word();
   operation.collective = word();
   operation.algorithm = word();
+  operation.reason = word();
   return operation;
 }
 
@@ -58,7 +60,8 @@ std::string_view collective_of_group(std::string_view group) {
 
 std::string words_of(const GroupOperation& operation) {
   return operation.collective + " of " + operation.group +
-         (operation.algorithm.empty() ? "" : " by " + operation.algorithm);
+         (operation.algorithm.empty() ? "" : " by " + operation.algorithm) +
+         (operation.reason.empty() ? "" : " (" + operation.reason + ")");
 }
 
 std::uint32_t text_number(std::string_view text) {

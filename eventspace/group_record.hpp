@@ -29,7 +29,10 @@ struct GroupOperation {
   std::string group;
   std::string collective;
   /// Schedule with its parameters; "" if the operation failed before it had one.
-  std::string algorithm;
+  std::string algorithm = {};
+  /// How the schedule was chosen: named, pinned, tuned, borrowed, priced or assumed. "" if there
+  /// was no choice, or in a trace of an older version.
+  std::string reason = {};
   friend auto operator<=>(const GroupOperation&, const GroupOperation&) = default;
 };
 std::string text_of(const GroupOperation& operation);
@@ -39,7 +42,7 @@ GroupOperation group_operation_of(std::string_view text);
 std::string group_of_collective(std::string_view label, std::string_view collective);
 /// Returns the collective whose operations a group of that name carries out; "" if there is none.
 std::string_view collective_of_group(std::string_view group);
-/// Returns the operation for people, such as "allreduce of world by tree".
+/// Returns the operation for people, such as "allreduce of world by tree (tuned)".
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);

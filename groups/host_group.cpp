@@ -400,7 +400,7 @@ void HostGroup::execute(Running& running) {
                                              running, local))
     return;
   local.separate_in();
-  chose(running, choice->text());
+  chose(running, choice->text(), name_of(choice->reason));
   Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
                         std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
@@ -454,17 +454,21 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
   }
   running.shared_digest = operation.name.signature_digest;
   std::string algorithm(shared_memory_name);
-  if (leaders_ != nullptr)
-    algorithm += "+" + leaders_->selection(running.prepared->question)->text();
-  chose(running, std::move(algorithm));
+  std::string_view reason;
+  if (leaders_ != nullptr) {
+    const auto between_machines = leaders_->selection(running.prepared->question);
+    algorithm += "+" + between_machines->text();
+    reason = name_of(between_machines->reason);
+  }
+  chose(running, std::move(algorithm), reason);
   throw_if_abandoned(operation);
   local.distribute();
   return true;
 }
 
 /// Notes the algorithm of the last operation.
-void HostGroup::chose(Running& running, std::string algorithm) {
-  if (running.trace) running.trace->chose(algorithm);
+void HostGroup::chose(Running& running, std::string algorithm, std::string_view reason) {
+  if (running.trace) running.trace->chose(algorithm, reason);
   runtime::Lock lock(mutex_);
   last_algorithm_ = std::move(algorithm);
 }

@@ -141,7 +141,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void take_memory_back(Running& running, std::uint32_t place) const;
   void execute(Running& running);
   bool execute_on_machine(const RegionOperation& operation, Running& running, Local& local);
-  void chose(Running& running, std::string algorithm);
+  void chose(Running& running, std::string algorithm, std::string_view reason);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;
   void check_algorithm(const PreparedCall& prepared) const;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eventspace/group_record.hpp"
@@ -42,7 +43,11 @@ class ShareTrace {
   /// Records that a member that had not waited at once has waited since `begin_nanos`. Any context
   /// may call it.
   void waited(std::size_t member, std::int64_t begin_nanos) const;
-  void chose(std::string algorithm) { algorithm_ = std::move(algorithm); }
+  /// The operation has a schedule. `reason` says how it was chosen; "" if there was no choice.
+  void chose(std::string algorithm, std::string_view reason) {
+    algorithm_ = std::move(algorithm);
+    reason_ = reason;
+  }
   std::int64_t now() const;
   std::uint32_t host() const;  ///< number of the host in the deployment's plan
   std::uint32_t host(std::uint32_t participant) const;
@@ -60,7 +65,7 @@ class ShareTrace {
   const std::uint64_t operation_;
   const std::uint32_t number_;      // number among the parts that this host recorded
   std::vector<std::int64_t> came_;  // arrival times, by member
-  std::string algorithm_;
+  std::string algorithm_, reason_;
 };
 
 /// Trace of the operations of one group on one host. It exists only if the run is traced; otherwise

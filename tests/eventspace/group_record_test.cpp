@@ -68,6 +68,9 @@ TEST_CASE("group records: a name is complete when all its pieces have arrived in
   CHECK(*texts.find(text_number(text)) == text);
   CHECK(group_operation_of(text) == operation);
   CHECK(group_operation_of("") == GroupOperation());
+  const GroupOperation chosen{"world", "allreduce", "ring", "tuned"};
+  CHECK(group_operation_of(text_of(chosen)) == chosen);
+  CHECK(words_of(chosen) == "allreduce of world by ring (tuned)");
   // A record has a piece of a text that begins beyond the end of the text. Such a record is
   // damaged, and is ignored.
   EventRecord beyond = records.front();

@@ -245,8 +245,8 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
     report.operations.push_back(report_of(text, kind, begin_nanos));
   std::stable_sort(report.operations.begin(), report.operations.end(),
                    [](const GroupReport& a, const GroupReport& b) {
-                     return std::tie(a.group, a.collective, a.algorithm) <
-                            std::tie(b.group, b.collective, b.algorithm);
+                     return std::tie(a.group, a.collective, a.algorithm, a.reason) <
+                            std::tie(b.group, b.collective, b.algorithm, b.reason);
                    });
   report_members(report);
   report_links(report);
@@ -271,11 +271,12 @@ GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind,
                                     std::int64_t begin_nanos) const {
   const std::string* const name = operations_.texts().find(text);
   const GroupOperation operation =
-      name == nullptr ? GroupOperation{"?", "?", ""} : group_operation_of(*name);
+      name == nullptr ? GroupOperation{"?", "?"} : group_operation_of(*name);
   GroupReport report;
   report.group = operation.group;
   report.collective = operation.collective;
   report.algorithm = operation.algorithm;
+  report.reason = operation.reason;
   report.operations = kind.operations;
   report.incomplete = kind.incomplete;
   report.failed = kind.failed;

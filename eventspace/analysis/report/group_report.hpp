@@ -54,7 +54,7 @@ struct GroupReport {
     std::int64_t begin_nanos = 0;
     std::int64_t end_nanos = 0;
   };
-  std::string group, collective, algorithm;
+  std::string group, collective, algorithm, reason;
   std::uint64_t operations = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t failed = 0;
@@ -93,6 +93,10 @@ void describe(Visitor& visit, const GroupReport& report) {
   visit.field("group", report.group, units::none, "Name of the group.");
   visit.field("collective", report.collective, units::none, "Kind of operation.");
   visit.field("algorithm", report.algorithm, units::none, "Schedule with its parameters.");
+  visit.field(
+      "reason", report.reason, units::none,
+      "How the schedule was chosen: named, pinned, tuned, borrowed, priced or assumed. Empty "
+      "if there was no choice.");
   visit.field("operations", report.operations, units::count, "Complete operations.");
   visit.field("incomplete", report.incomplete, units::count,
               "Operations without the records of a host.");

@@ -58,7 +58,7 @@ class GroupText : private TextWithTables {
 
  private:
   void operations(const GroupReport& one) {
-    line("  {}", words_of({one.group, one.collective, one.algorithm}));
+    line("  {}", words_of({one.group, one.collective, one.algorithm, one.reason}));
     if (one.failed + one.incomplete > 0)
       line("    {} failed, {} incomplete", one.failed, one.incomplete);
     if (one.operations == 0) return;

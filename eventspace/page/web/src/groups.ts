@@ -6,7 +6,8 @@ import { bytes, count, milliseconds, percent } from './format';
 import { table } from './table';
 
 const name_of = (row: GroupOperations): string =>
-  `${row.collective} of ${row.group}${row.algorithm && ` by ${row.algorithm}`}`;
+  `${row.collective} of ${row.group}${row.algorithm && ` by ${row.algorithm}`}` +
+  (row.reason && ` (${row.reason})`);
 const all_of = (row: GroupOperations): number =>
   Object.values(row.nanos_by_cause).reduce((sum, nanos) => sum + nanos, 0);
 const share_of = (row: GroupOperations, cause: string): number =>

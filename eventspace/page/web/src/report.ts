@@ -467,6 +467,7 @@ export interface GroupOperations {
   group: string;
   collective: string;
   algorithm: string;
+  reason: string;
   operations: number;
   incomplete: number;
   failed: number;
