@@ -15,8 +15,8 @@
 namespace base {
 
 /// Memory for a value that is being written, such as a receive buffer or the result of a reduction.
-/// freeze() turns it into a payload without a copy. The written bytes themselves are moved into an
-/// element and sent to other hosts.
+/// freeze() turns it into a payload without a copy. The same bytes are then stored in an element or
+/// sent to other hosts.
 ///
 /// Why: a payload is shared and therefore immutable. Without a Buffer, a value would be written
 ///   elsewhere and then copied into a payload. For large values that copy is most of the work.
@@ -31,12 +31,12 @@ class Buffer {
   Buffer(Buffer&&) noexcept = default;
   Buffer& operator=(Buffer&&) noexcept = default;
 
-  /// Takes bytes of another owner, which gets them back through `release`. `release` runs when the
-  /// buffer, or the last payload frozen from it, is destroyed. It runs on the thread that destroys
-  /// it.
+  /// Returns a buffer whose bytes belong to another owner. The buffer, or the last payload frozen
+  /// from it, calls `release` when it is destroyed. The owner may then use the bytes again.
+  /// `release` runs on the thread that destroys the object.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
-  /// Like adopt(), for bytes that another owner may read after freeze(). thaw() therefore copies
-  /// them.
+  /// Like adopt(), but the owner may read the bytes at any time after freeze(). thaw() therefore
+  /// copies them instead of making them writable again.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
   /// Takes over the array without a copy.
   template <class T>
@@ -47,8 +47,8 @@ class Buffer {
     buffer.payload_.set_type(value_type_of<T>());
     return buffer;
   }
-  /// Returns a buffer with the bytes of `payload`. Copies them only if other payloads share them,
-  /// or if they may only be read, such as bytes of adopt_shared().
+  /// Returns a buffer with the bytes of `payload`. Copies the bytes only if other payloads share
+  /// them, or if they are read-only, such as bytes of adopt_shared().
   static Buffer thaw(Payload payload);
 
   /// Bytes for reading and writing, valid until the buffer is moved from or frozen.

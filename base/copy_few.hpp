@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/copy_few.hpp — a copy that is fast for a single value
+// base/copy_few.hpp — a copy of bytes that is fast for a single 8-byte value
 #pragma once
 #include <cstddef>
 #include <cstdint>

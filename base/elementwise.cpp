@@ -34,12 +34,12 @@ template <class T>
 using BitsLane = Lane<Bits<T>>;
 template <class T>
 constexpr Bits<T> highest_bit = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
-/// Collects errors: the highest bit of an element is set if its result is invalid. Comparison masks
-/// would also work, but compilers turn the combination of masks into branches.
+/// Errors of a vector: the highest bit of an element is set if its result is invalid. Masks from
+/// comparisons would also work, but compilers turn their combination into branches.
 template <class T>
 using Wrong = BitsLane<T>;
 
-/// Type of an element while it is combined: a bool is a byte.
+/// Type with which an element is combined: a byte for bool, otherwise T.
 template <class T>
 using Element = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
@@ -53,7 +53,8 @@ BitsLane<T> bits_of(Lane<T> lane) {
   return std::bit_cast<BitsLane<T>>(lane);
 }
 
-/// Sets the highest bit of each NaN: without the sign bit only a NaN is above infinity.
+/// Returns a vector in which the highest bit of each element tells whether it is NaN: as an integer
+/// without its sign bit, only a NaN is above infinity.
 template <class T>
 Wrong<T> where_nan([[maybe_unused]] Lane<T> lane) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -20,18 +20,18 @@ enum class Values : std::uint8_t {
   ieee,
 };
 
-/// Declared sign of all values.
+/// Restriction of the signs of all values; `any` = none.
 enum class Sign : std::uint8_t { any, non_negative, non_positive };
 
-/// Stores left op right, element by element, in `to`, which may be `left`. All three have the same
-/// size. With checked values it returns false if a value is invalid; `to` is then undefined.
+/// Stores left op right, element by element, in `to`, which may be `left`. All three spans have the
+/// same size. With checked values it returns false if a value is invalid; `to` is then undefined.
 /// Operands are never reordered, so every machine computes the same bits.
 using CombineElements = bool (*)(std::span<std::byte> to, std::span<const std::byte> left,
                                  std::span<const std::byte> right);
 
 struct ElementwiseOperation {
   std::string_view name;
-  CombineElements (*of)(Scalar, Values);  ///< nullptr for an unsupported type
+  CombineElements (*of)(Scalar, Values);  ///< returns nullptr for an unsupported type
 };
 /// Returns the operations sum, product, min, max, logical_and, logical_or, logical_xor,
 /// bitwise_and, bitwise_or and bitwise_xor.

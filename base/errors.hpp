@@ -14,7 +14,7 @@ namespace base {
 /// A file name that is stored once per process, because very many positions of a config share it.
 class FileName {
  public:
-  constexpr FileName() = default;  ///< no file
+  constexpr FileName() = default;  ///< the empty name
   FileName(std::string_view name) : kept_(keep(name)) {}
   FileName(const std::string& name) : kept_(keep(name)) {}
   FileName(const char* name) : kept_(keep(name)) {}
@@ -29,7 +29,7 @@ class FileName {
 
  private:
   static const std::string* keep(std::string_view name);
-  const std::string* kept_ = nullptr;  ///< nullptr = none
+  const std::string* kept_ = nullptr;  ///< stored name; nullptr = empty name
 };
 
 /// A position in a text file. Line and column count from 1; 0 = none.
@@ -46,9 +46,9 @@ struct Mistake {
   std::string message;
 };
 
-/// All mistakes of an input, in the order of the file. what() has a line for each,
-/// "file:line:column: message". `more` is the number of mistakes that are not listed; a last line
-/// reports it.
+/// All mistakes of an input, in the order of the file. what() has one line "file:line:column:
+/// message" for each mistake. `more` is the number of further mistakes, which are only counted; the
+/// last line of what() reports it.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Mistake> mistakes, std::size_t more = 0);
@@ -63,15 +63,15 @@ class ConfigError : public std::runtime_error {
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 
-/// Selects the effect of a bug: by default it prints and aborts; in tests it throws
-/// std::logic_error.
+/// Selects what report_bug() does: print and abort (false, the default), or throw std::logic_error
+/// (true, for tests).
 void set_bugs_throw(bool on);
 [[noreturn]] void report_bug(const char* file, int line, const std::string& message);
 
 }  // namespace base
 
-/// Stops the program if an internal assumption is false. Never for bad input or a failing
-/// environment.
+/// Stops the program if an internal assumption is false. Not to be used for bad input or a failing
+/// environment, because these are not bugs.
 #define ENSURE(claim)                                                          \
   do {                                                                         \
     if (!(claim)) ::base::report_bug(__FILE__, __LINE__, "not true: " #claim); \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/file_size.hpp — the size of an open file
+// base/file_size.hpp — setting of the size of an open file
 #pragma once
 #include <cstdint>
 

@@ -14,8 +14,9 @@ namespace base {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
-/// Granularity of the sizes of mapped blocks and of heap blocks. Programs reuse values of the same
-/// size, so a block is reused only for requests that round up to its own size.
+/// Sizes of blocks are multiples of these steps: one for blocks with a mapping of their own, one
+/// for heap blocks. A block is reused only for a request that rounds up to the same size, because
+/// programs mostly request the same sizes again.
 constexpr std::size_t mapped_step = 64 << 10, heap_step = 16 << 10;
 constexpr std::size_t heap_alignment = 64 << 10;
 
@@ -69,7 +70,7 @@ Kept as_kept(void* block, std::size_t size) {
   return reinterpret_cast<std::uintptr_t>(block) | (size / heap_step);
 }
 
-/// Stores the block in an empty place. Returns false if there is none.
+/// Stores the block in an empty entry of the cache. Returns false if the cache is full.
 bool keep(Kept block) {
   return std::any_of(places.begin(), places.end(), [block](std::atomic<Kept>& place) {
     Kept none = 0;
@@ -91,8 +92,8 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
 
 void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % heap_alignment); }
 
-/// Frees one cached block whose size is not `size`. The program probably no longer uses the size of
-/// that block.
+/// Frees one cached block whose size is not `size`, because the program probably no longer uses
+/// that other size. Returns false if there is no such block.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);

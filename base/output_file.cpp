@@ -164,7 +164,7 @@ void OutputFile::put_in_place() const {
       ::unlink(unfinished_.c_str());
       return;
     }
-    if (errno == EEXIST) fail(EEXIST);  // other errors: the file system has no hard links
+    if (errno == EEXIST) fail(EEXIST);  // otherwise: no hard links here, so rename
   }
   if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }

@@ -44,7 +44,7 @@ class OutputFile {
   void put_in_place() const;
 
   const std::string path_;  ///< path that the caller passed
-  std::string target_;      ///< path after symbolic links
+  std::string target_;      ///< path with all symbolic links resolved
   std::string unfinished_;  ///< temporary name; empty if the target is written directly
   IfThere if_there_;
   Descriptor descriptor_;
@@ -60,7 +60,7 @@ void check_can_write(const std::string& path);
 /// text names the disk and its free space.
 std::string disk_error_text(const std::string& path, int error);
 
-/// Returns the error of a trial write into `folder`; 0 = none.
+/// Tries to write a file into `folder`. Returns the errno; 0 = success.
 int find_disk_error(const std::string& folder);
 
 }  // namespace base

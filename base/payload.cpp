@@ -37,8 +37,8 @@ struct alignas(std::max_align_t) Payload::Shared {
   }
 
   void hold() noexcept { holders.fetch_add(1, std::memory_order_relaxed); }
-  /// Acquire and release: the last owner must see all accesses of the others before it frees the
-  /// bytes.
+  /// Uses acquire and release order: all accesses of the other owners must happen before the last
+  /// owner frees the bytes.
   void drop() noexcept {
     if (holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (release) release();
@@ -107,8 +107,8 @@ bool Payload::join(const Payload& next) noexcept {
   return true;
 }
 
-/// Other threads may have read the bytes through copies that they have since destroyed. The acquire
-/// load orders these reads before the caller's writes.
+/// The acquire load matters for bytes that other threads have read through copies. These reads,
+/// which ended before the copies were destroyed, are ordered before the caller's writes.
 bool Payload::may_be_written() const noexcept {
   return is_inline() ||
          (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);

@@ -54,9 +54,10 @@ class Payload {
 
   static Payload copy_of(std::span<const std::byte> bytes);
   void be_copy_of(std::span<const std::byte> bytes);
-  /// Takes bytes of another owner, which gets them back through `release`. Never stored inline.
+  /// Returns a payload whose bytes belong to another owner. The last copy calls `release` when it
+  /// is destroyed. The bytes are never stored inline.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
-  /// Takes over an array. Only values that fit inline are copied.
+  /// Takes over the array without a copy, unless its values fit inline.
   template <class T>
   static Payload of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -70,7 +71,7 @@ class Payload {
     payload.set_type(value_type_of<T>());
     return payload;
   }
-  /// Creates new bytes that `fill` writes before they are shared.
+  /// Returns a payload of `size` new bytes, which `fill` writes.
   template <class Fill>
   static Payload filled(std::size_t size, Fill&& fill) {
     Payload payload = uninitialised(size);
@@ -145,7 +146,7 @@ class Payload {
   }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
-  /// Whether no other payload shares the bytes, and their owner permits writing.
+  /// Whether the bytes may be changed: no other payload shares them, and they are not read-only.
   bool may_be_written() const noexcept;
   template <class T>
   T read_at(std::size_t offset) const {

@@ -44,7 +44,7 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue("NaN", index);
 }
 
-/// Throws the error of the first two elements in this block that cannot be combined.
+/// Throws the error of the first index of this block at which the two elements cannot be combined.
 [[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
                                     std::span<const std::byte> left,
                                     std::span<const std::byte> right, std::size_t first_index) {
@@ -68,7 +68,8 @@ void refuse_nan(T value, std::size_t index) {
   report_bug(__FILE__, __LINE__, "a block could not be combined, but each of its elements can");
 }
 
-/// Combines in blocks with a separate result, so that an error message can show the operands.
+/// Combines block by block. The result of a block replaces `left` only after success, so that an
+/// error message can show the operands.
 void combine_checked(const ElementwiseOperation& operation, const ReduceShape& shape,
                      std::span<std::byte> left, std::span<const std::byte> right) {
   ENSURE(!shape.located && left.size() == shape.bytes() && right.size() == shape.bytes());

@@ -41,7 +41,7 @@ class BadValue : public std::runtime_error {
   std::size_t wrong_size_;
   std::optional<std::size_t> index_;
 };
-/// An integer exceeds its type.
+/// The result of an integer operation exceeds its type.
 class Overflow : public BadValue {
  public:
   using BadValue::BadValue;
@@ -71,8 +71,9 @@ struct ReduceOperation {
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
   /// Like `combine`, for Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
-  /// Combines parts of large values. It only reports that there is an error; `combine` then throws
-  /// the exception with the text. nullptr for located and user-defined operations.
+  /// Returns the function that combines parts of large values. That function reports only that a
+  /// value is invalid; `combine` then throws the exception with the text. nullptr for located and
+  /// user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
   /// Whether the operands may be swapped. A swap may change the result only by another grouping of
   /// floating-point values, and by another order of 0 and -0. True for all built-in operations; a
@@ -80,8 +81,8 @@ struct ReduceOperation {
   bool is_commutative = false;
 };
 
-/// Returns the operation with that name; nullptr if there is none. The names are those of the
-/// built-in operations, listed here, and of add_reduce_operation().
+/// Returns the operation with that name; nullptr if there is none. Known are the built-in
+/// operations, listed here, and those added by add_reduce_operation().
 /// - Elementwise: sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or
 ///   bitwise_xor.
 /// - Located: min_location max_location.

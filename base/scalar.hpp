@@ -38,7 +38,7 @@ constexpr ValueType value_type(Scalar scalar) {
                                 static_cast<std::uint8_t>(scalar));
 }
 constexpr bool is_one_scalar(ValueType type) { return type >= ValueType::first_scalar; }
-std::string_view type_name(ValueType type);  ///< "f64"; "bytes", "several types"
+std::string_view type_name(ValueType type);  ///< "f64", ..., "bytes" (unknown), "several types"
 /// Returns the type code of a C++ type. Structs, enumerations and characters are `unknown`, because
 /// they are plain bytes.
 template <class T>

@@ -23,7 +23,7 @@ class Settings {
   enum class Kind : std::uint8_t { null, scalar, list, map };
   using Entry = std::pair<Settings, Settings>;  // key (a scalar), value
 
-  Settings();  ///< null without a position
+  Settings();  ///< a null node without a position
   static Settings null(Position position);
   static Settings scalar(std::string text, Position position = {});
   static Settings list(std::vector<Settings> items, Position position = {});
@@ -41,7 +41,7 @@ class Settings {
   const Position& position() const;
   /// Identifies copies of the same value. Values with different identities may still be equal.
   const void* identity() const { return node_.get(); }
-  /// Returns the value for messages: "'fast'", "a list of 3", "a map", "nothing".
+  /// Returns a description for messages: "'fast'", "a list of 3", "a map", "nothing".
   std::string describe() const;
 
  private:
@@ -77,7 +77,7 @@ class MapBuilder {
 inline constexpr std::size_t settings_bytes_max = 8u << 20;
 inline constexpr std::size_t settings_nodes_max = 4'000'000;
 Settings parse_settings(std::string_view text, const std::string& name);
-Settings load_settings(const std::string& file);  ///< ConfigError also if the file cannot be read
+Settings load_settings(const std::string& file);  ///< also throws if the file cannot be read
 
 /// Returns YAML text that parse_settings() reads back to the same settings. It uses block style.
 /// Below the top level, lists and maps of scalars are on one line if they fit. Strings are quoted
@@ -90,8 +90,8 @@ class Mistakes {
  public:
   static constexpr std::size_t shown_max = 100;
 
-  /// Adds a mistake. An alias may be read several times, so the same message at the same position
-  /// counts as one mistake.
+  /// Adds a mistake. The same message at the same position is listed once, because a YAML alias may
+  /// be read several times.
   void add(const Position& position, std::string message);
   bool empty() const { return shown_.empty(); }
   std::size_t size() const { return added_; }  ///< number of add() calls, also repeated ones
@@ -104,8 +104,8 @@ class Mistakes {
   std::unordered_set<std::size_t> seen_;
 };
 
-/// Reads the entries of one map, each with its type and default. Finally it reports unknown keys,
-/// with a near match among the known ones.
+/// Reads the entries of one map, each with its type and default. finish() reports unknown keys, and
+/// suggests a known key with a similar name.
 ///
 /// A null map counts as empty; any other value that is no map is a mistake. Each getter adds a
 /// mistake and returns the default if the value is invalid. An example of a message: "latency:
@@ -138,14 +138,14 @@ class MapReader {
   Nanos time(std::string_view key, Nanos fallback);
   std::optional<Nanos> time(std::string_view key);
   std::uint64_t bytes(std::string_view key, std::uint64_t fallback);
-  double bits_per_second(std::string_view key, double fallback);  ///< 0 = "unlimited"
+  double bits_per_second(std::string_view key, double fallback);  ///< `unlimited` gives 0
   std::vector<std::string> words(std::string_view key);           ///< items of a list, or one word
 
   const Settings& map() const { return map_; }
   const Position& position() const { return map_.position(); }
   Position position_of(std::string_view key) const;  ///< position of the value, or of the map
   Mistakes& mistakes() { return mistakes_; }
-  void mistake(std::string_view key, std::string message);  ///< message at the key's value
+  void mistake(std::string_view key, std::string message);  ///< adds it at the key's value
 
   void finish();
 

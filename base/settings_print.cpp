@@ -29,7 +29,7 @@ bool is_plain_start(std::string_view text) {
 enum class Letter : std::uint8_t {
   plain,
   neighbour,  ///< needs quotes after certain characters
-  quoted,     ///< needs quotes, because flow style uses it
+  quoted,     ///< needs quotes, because YAML uses it in flow style
 };
 constexpr std::array<Letter, 256> letters = [] {
   std::array<Letter, 256> found{};

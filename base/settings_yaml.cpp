@@ -98,7 +98,8 @@ class Builder : public YAML::EventHandler {
 
   Position at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
-  /// The parser passes the tag "?", or "!" for a quoted scalar, if there is no tag.
+  /// For a value without a tag the parser passes "?" as the tag, or "!" if the value is a quoted
+  /// scalar.
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     mistakes_.add(at(mark), "tags are not supported, found '" + tag + "'");
@@ -199,9 +200,9 @@ void check_text(std::string_view text, const std::string& name) {
   }
 }
 
-/// Finds a word with brackets, such as f64[16], that is inside braces and caused the error at
-/// `mark`. The parser mistakes such brackets for a list. Returns an empty text if there is no such
-/// word.
+/// Returns the word that caused the error at `mark`, if it is a word with brackets inside braces,
+/// such as f64[16]. The parser mistakes such brackets for a list. Returns an empty text for any
+/// other error.
 std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mark) {
   const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
   if (at == 0 || at >= text.size() || text[at] != '[') return {};
@@ -212,8 +213,8 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
 }
 
 /// Returns the position of a tab in the indentation of the line at `mark` or of one of the two
-/// lines before it. The parser fails on such a tab only later, with a message that does not mention
-/// it.
+/// lines before it. The parser fails after such a tab, with a message that does not mention the
+/// tab.
 std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& mark,
                                       const std::string& name) {
   std::optional<Position> found;

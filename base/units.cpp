@@ -100,8 +100,8 @@ std::uint64_t power_of_ten(std::size_t exponent) {
 }
 
 struct Parts {
-  Wide whole;               // count of the smallest unit
-  std::uint64_t numerator;  // fraction of the smallest unit that remains
+  Wide whole;               // whole number of smallest units
+  std::uint64_t numerator;  // numerator of the rest, as a fraction of the smallest unit
   std::uint64_t denominator;
 };
 

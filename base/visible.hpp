@@ -13,7 +13,7 @@ namespace base {
 std::string visible(std::string_view text);
 
 struct Character {
-  std::size_t bytes = 0;  ///< length; 0 = invalid UTF-8
+  std::size_t bytes = 0;  ///< length of the character; 0 = invalid UTF-8
   unsigned code = 0;
 };
 /// Returns the first character of a text, which is not empty.

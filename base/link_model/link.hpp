@@ -12,7 +12,7 @@ namespace tuning {
 struct Link {
   LinkModel model;
   double stream_rate = 0;   ///< bits per second of one stream; 0 = rate of the link
-  std::size_t streams = 0;  ///< number of streams that may send at once; 0 = unlimited
+  std::size_t streams = 0;  ///< maximum number of streams that send at once; 0 = unlimited
   bool has_streams() const { return stream_rate > 0; }
   friend bool operator==(const Link&, const Link&) = default;
 };

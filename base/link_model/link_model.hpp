@@ -30,7 +30,7 @@ class LinkModel {
   LinkModel(std::vector<LinkSample> samples, base::Nanos period);
 
   const LinkSample& at(base::Nanos now) const;
-  /// Returns the link with all latencies and all bandwidths multiplied by these factors.
+  /// Returns a copy whose latencies and bandwidths are multiplied by these factors.
   /// Requires: both are positive.
   LinkModel scaled(double latency_factor, double bandwidth_factor) const;
 
@@ -42,8 +42,9 @@ class LinkModel {
   /// the link, occupies it for bytes / bandwidth, and arrives one latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
-  /// Returns the worst latency and the worst bandwidth, for planning. Ignores the worst values that
-  /// together last at most the fraction `share` of the time. `from` of the result has no meaning.
+  /// Returns the worst latency and the worst bandwidth, for planning. For each of the two it
+  /// ignores the worst values that hold, in total, for at most the fraction `share` of the trace.
+  /// `from` of the result has no meaning.
   LinkSample worst_but(double share) const;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
 

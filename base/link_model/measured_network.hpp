@@ -19,12 +19,13 @@ struct MeasuredLink {
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< bandwidth of one stream; 0 = unlimited
   std::size_t streams = 1;     ///< number of streams that reach full rate at once
-  bool is_least = false;       ///< true = the link may have more, which were not tried
-  double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
+  bool is_least = false;       ///< true = `streams` is a lower bound; more were not tried
+  double latency_spread = 0, bandwidth_spread = 0;  ///< spreads as fractions of the values
   base::Position position = {};
 
-  /// Returns the link as config settings with the same position in the file. If one stream uses the
-  /// whole bandwidth of the link, `bandwidth` is the rate of that stream.
+  /// Returns the config settings of this link, all with its position in the file. Several streams
+  /// give the keys `stream_rate` and `streams`. A single stream gives `bandwidth`, because it uses
+  /// the whole bandwidth of the link.
   base::Settings text() const;
 };
 
@@ -32,7 +33,7 @@ struct MeasuredLink {
 struct MeasuredNetwork {
   struct Cluster {
     std::string name;
-    std::optional<MeasuredLink> network;  ///< empty if fewer than two hosts can send
+    std::optional<MeasuredLink> network;  ///< nullopt if fewer than two hosts can send
     base::Position position = {};
   };
   std::vector<Cluster> clusters;

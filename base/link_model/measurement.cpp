@@ -12,7 +12,7 @@
 namespace tuning {
 namespace {
 
-/// Returns the median; of an even number the lower of the two middle samples.
+/// Returns the median. For an even number of samples it is the lower of the two middle ones.
 base::Nanos median(std::vector<base::Nanos> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
   std::nth_element(samples.begin(), middle, samples.end());

@@ -34,7 +34,7 @@ struct StopRule {
 /// Why: machines are slow for 0.1 to 2 seconds at a time. A mean is off by hundreds of percent, and
 ///   the median of any number of consecutive samples by a quarter. The lowest median of batches
 ///   that lie apart is off by 2 %. A single minimum omits costs that every message pays.
-/// Units: the caller has the clock and keeps batches apart, for example by 100 ms.
+/// Units: the caller measures all times. It pauses between batches, for example for 100 ms.
 /// Thread-safe: no.
 class Measurement {
  public:
@@ -45,8 +45,9 @@ class Measurement {
   void reject() { ++rejected_; }
 
   enum class State { more, agreed, over };
-  /// Returns `agreed` if the two lowest medians of each action are close enough for the accuracy of
-  /// the rule. Returns `over` if they are not and the maximum number of batches is reached.
+  /// Returns `agreed` if there are enough batches and spread() is at most the rule's `agreement`.
+  /// Otherwise returns `over` if the maximum number of batches is reached, and `more` if further
+  /// batches are needed.
   State state() const;
   /// Returns the figure in ns; 0 before the first batch.
   double figure() const;
@@ -54,8 +55,8 @@ class Measurement {
   /// is infinite with fewer than two batches, and if the figure is not above 0 but the medians
   /// differ.
   double spread() const;
-  /// Whether there are enough batches and the spread is at most 0.25. A larger spread only shows
-  /// that the machine was busy.
+  /// Whether there are enough batches and the spread is at most 0.25. With a larger spread the
+  /// figure says nothing about the actions, only that the machine was busy.
   bool is_usable() const;
 
  private:

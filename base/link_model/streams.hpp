@@ -14,22 +14,22 @@
 
 namespace tuning {
 
-/// The streams of a link that are slower than the link, like TCP with small windows. A frame first
-/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits until the
-/// number of sending streams is below the limit of the link. Last, it waits for the link itself. A
-/// waiting frame reserves nothing. The link serves frames in the order in which they became ready.
-/// A frame occupies a stream only for its own duration. The next frame may be of another pair of
-/// hosts.
+/// The streams of a link. Each stream is slower than the link, like a TCP connection with a small
+/// window. A frame first waits for a free stream of its pair of hosts, in one queue per pair. Then
+/// it waits until the number of sending streams is below the limit of the link. Last, it waits for
+/// the link itself. A waiting frame occupies neither a stream nor the link. The link serves frames
+/// in the order in which they became ready. A stream is free again when its frame has been sent.
+/// The next frame to be sent may belong to another pair of hosts.
 ///
-/// Units: the caller has the clock, and calls start() after each arrival of a frame and after each
-///   end_of_stream(), with which a frame frees its stream. On a real clock these calls may be late.
-///   No frame starts before the last time that end_of_stream() reported, or before its head has
-///   arrived.
+/// Units: the caller provides all times. It calls start() after each offer() of a frame, and after
+///   each end_of_stream(), which reports that a frame has freed its stream. On a real clock these
+///   calls may be late. No frame starts before the latest time passed to end_of_stream(), or before
+///   its own head has arrived.
 /// Thread-safe: no.
 template <class Item>
 class Streams {
  public:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< source and target
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< source host and target host
   struct Frame {
     Item item;
     std::uint64_t bytes = 0;
@@ -66,7 +66,7 @@ class Streams {
     if (queue.taken == 0 && queue.frames.empty()) queues_.erase(found);
   }
 
-  /// Whether a frame has everything it needs except the link.
+  /// Whether a frame could start if the link were free.
   bool waits_for_link() const { return !turns_.empty() && taken_ < most_taken_; }
 
   /// Returns the frame that starts now over `link`, if one does.
