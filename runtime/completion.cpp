@@ -11,8 +11,8 @@
 
 namespace runtime {
 
-/// A member of a set. Until its completion has happened, it is in the list of that completion;
-/// afterwards it is in the list of the set.
+/// A member of a set. It is in the list of its completion until the event has happened, and in the
+/// list of the set afterwards.
 struct Completion::Watch {
   std::shared_ptr<Completion> completion;
   WaitSet* set = nullptr;
@@ -103,8 +103,8 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // The reference dropped here may be the last one. The mutex is then destroyed, but the
-    // completing thread has already unlocked it.
+    // `gone` below may be the last reference, so that its mutex is destroyed. That is safe: if
+    // another thread has completed it, that thread has unlocked the mutex by now.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;

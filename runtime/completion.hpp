@@ -17,13 +17,13 @@ template <class T>
 class Handle;
 class WaitSet;
 
-/// A one-time event: an operation ended, a tuple exists, a message arrived. It carries no result;
-/// the object with the result also provides the completion. For example, the handle of an operation
-/// returns it from completion().
+/// A one-time event, such as the end of an operation or the arrival of a message. It carries no
+/// result. The object that has the result also provides the completion: a Handle, for example, by
+/// its function completion().
 ///
 /// Why: a context can start several operations and wait for them together, without one context per
 ///   operation.
-/// Owns: nothing; the completing side and the waiters share it.
+/// Owns: nothing. The code that completes it and the contexts that wait for it share the object.
 /// Thread-safe: yes.
 /// Blocks: only in wait().
 class Completion {
@@ -34,9 +34,9 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
 
   bool done() const { return done_.load(std::memory_order_acquire); }
-  /// Marks the event as happened and wakes the waiters. Must be called exactly once. The caller
-  /// keeps a reference until the call returns. A caller that holds a mutex passes `wakes`: the
-  /// wake-ups then happen when `wakes` is destroyed, after the mutex is unlocked.
+  /// Marks the event as happened and wakes the waiters. Must be called exactly once. The completion
+  /// must exist until the call returns. A caller that holds a mutex passes `wakes`, which it
+  /// destroys after the unlock of the mutex: only then are the waiters woken.
   void complete();
   void complete(DeferredWakes& wakes);
   /// Blocks until the event has happened. Returns false if the deadline, on the caller's clock,
@@ -46,11 +46,11 @@ class Completion {
 
  private:
   friend class WaitSet;
-  struct Watch;  // membership in one WaitSet
+  struct Watch;  // membership of a completion in one WaitSet
 
   Mutex mutex_;
   std::atomic<bool> done_{false};
-  WaitList waiting_;  // waiters for this completion alone
+  WaitList waiting_;  // contexts blocked in wait(), not in a WaitSet
   Watch* first_ = nullptr;
 };
 
@@ -61,8 +61,8 @@ class Completion {
 ///   happened.
 /// Owns: a reference to each completion until any() has returned it or remove() is called. The
 ///   destructor cancels nothing.
-/// Thread-safe: no, one context at a time. It may be an OS thread that the runtime did not start.
-///   Any thread may complete the completions.
+/// Thread-safe: no, one context at a time, which may be an OS thread that the runtime did not
+///   start. Any thread may complete the completions.
 /// Blocks: any() and all(), without polling and without a context per member.
 /// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as
 ///   documented below, and if a thread outside the run waits on a virtual clock.
@@ -74,7 +74,7 @@ class WaitSet {
   WaitSet(const WaitSet&) = delete;
   WaitSet& operator=(const WaitSet&) = delete;
 
-  /// Adds a member and returns its number. Numbers start at 0 and are never reused.
+  /// Adds a member and returns its number in the set. Numbers start at 0 and are never reused.
   std::size_t add(std::shared_ptr<Completion> completion);
   /// Adds the completion of an operation under way (runtime/handle.hpp).
   template <class T>
@@ -86,13 +86,14 @@ class WaitSet {
 
   /// Returns the number of members that any() has not returned yet.
   std::size_t size() const { return members_.size(); }
-  /// Blocks until a member has happened that was not returned before, and returns its number.
-  /// Returns nullopt if the deadline passed first. Throws UsageError if the set is empty.
+  /// Blocks until the event of any remaining member has happened, and returns the number of that
+  /// member, which is then no longer in the set. Returns nullopt if the deadline passed first.
+  /// Throws UsageError if the set is empty.
   std::optional<std::size_t> any(Deadline deadline = Deadline::never());
   /// Like any(), but never blocks.
   std::optional<std::size_t> try_any();
-  /// Blocks until all members have happened. Removes no member. Returns false if the deadline
-  /// passed first.
+  /// Blocks until the events of all members have happened. Removes no member. Returns false if the
+  /// deadline passed first.
   bool all(Deadline deadline = Deadline::never());
 
  private:
@@ -111,9 +112,9 @@ class WaitSet {
   std::size_t next_member_ = 0;
   Mutex mutex_;  // guards the members below
   WaitList any_, all_;
-  Watch* first_ = nullptr;  // list of the members that have happened
+  Watch* first_ = nullptr;  // list of members whose event has happened
   Watch* last_ = nullptr;
-  std::size_t pending_ = 0;  // number of members that have not happened
+  std::size_t pending_ = 0;  // number of members whose event has not happened
 };
 
 }  // namespace runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/continuation.hpp — continuation of work that has no context
+// runtime/continuation.hpp — resumption of work that waits without a context
 #pragma once
 #include "base/units.hpp"
 #include "runtime/wait.hpp"
@@ -8,8 +8,8 @@ namespace runtime {
 
 class Runtime;
 
-/// The code with which work continues after a wait that blocked no context. Its owner keeps it
-/// alive until resume() begins; resume() may destroy it.
+/// Work that waits without a context, and continues in resume() when the wait ends. The object must
+/// exist until resume() begins; resume() itself may destroy it.
 class Continuation {
  protected:
   ~Continuation() = default;
@@ -21,13 +21,13 @@ class Continuation {
 
 /// Calls `continuation.resume()`. On the steady clock resume() runs at once in the caller, and must
 /// not block. On the virtual clock it runs in a service context, after all contexts that are ready
-/// now. Events of the same time thereby keep their order.
+/// now, so that events of the same time keep their order.
 void schedule(Runtime& runtime, Continuation& continuation);
 
 /// Returns the time at which `deadline` ends a wait. For a default deadline on the virtual clock it
 /// returns Nanos::max(), because default deadlines do not exist there.
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
-/// Returns the deadline that ends a wait first.
+/// Returns the one of the two deadlines that ends a wait first.
 Deadline sooner(const Runtime& runtime, Deadline left, Deadline right);
 
 }  // namespace runtime

@@ -35,7 +35,7 @@ class Pending {
 /// receive() return one. A default-constructed or moved-from handle is empty.
 ///
 /// If the handle of an unfinished operation is destroyed, or if the deadline of wait() passes:
-/// - path: the operation continues without an observer. wait() throws TravelError.
+/// - path: the operation continues, but no caller gets its result. wait() throws TravelError.
 /// - group: the destructor waits. At the deadline the operation fails on all hosts: TravelError.
 /// - element: the operation is cancelled. wait() throws DeadlinePassed.
 /// - message: it is still sent, or dropped when it arrives. wait() throws TravelError. Lent memory
@@ -43,8 +43,7 @@ class Pending {
 ///
 /// Owns: a share of the state of the operation.
 /// Thread-safe: no, one context at a time; some operations have further restrictions. Any thread
-/// may use
-///   the completion.
+///   may use the completion.
 /// Blocks: wait(), and the destructor of an operation of a group.
 /// Throws: UsageError if the handle is empty, if wait() was called before, or if the operation was
 ///   cancelled.
@@ -71,14 +70,15 @@ class Handle {
     return {operation_, &usable("the completion of").completion()};
   }
   /// Blocks until the operation has ended, and returns its result. May be called once.
-  /// Throws: the error of the operation, or the error above if the deadline passes first.
+  /// Throws: the error of the operation, or, if the deadline passes first, the error in the list
+  ///   above the class.
   T wait(Deadline deadline = Deadline::never()) {
     Pending<T>& operation = usable("wait for");
     spent_ = "waited for";
     return operation.take(deadline);
   }
   /// Cancels an operation on an element, such as a read that waits for a tuple. Returns true if the
-  /// operation is cancelled. It will then never happen. Returns false and changes nothing
+  /// operation is cancelled, and will therefore never happen. Returns false and changes nothing
   /// - if the operation has already happened. wait() returns its result.
   /// - if it is not an operation on an element. It continues, and wait() returns its result.
   /// - if wait() would throw UsageError, such as after an earlier call of wait().

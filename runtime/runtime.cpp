@@ -210,7 +210,7 @@ void say_unowned(const std::exception_ptr& thrown) {
 
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  work = nullptr;  // the captures may use objects of the joining context, so they go first
+  work = nullptr;  // destroys captures before join() returns, as they may use its caller's data
   if (thrown && held.use_count() == 1) say_unowned(thrown);
   DeferredWakes wakes;
   Lock lock(mutex);

@@ -24,8 +24,8 @@ struct ContextName {
   std::string text() const;
 };
 
-/// Purpose of a context. A `thread` runs the application. A `service` works for others: it serves a
-/// path for another host, or prefetches. DeferredWakes can wake services before threads.
+/// Purpose of a context. A `thread` runs the application. A `service` does work for other contexts
+/// or hosts, such as an operation of another host. DeferredWakes can wake services before threads.
 enum class ContextRole : std::uint8_t { thread, service };
 
 class TaskCanceller;
@@ -37,7 +37,8 @@ class TaskCanceller;
 ///   before them, and its destructor waits for the work.
 /// Blocks: the destructor and the assignment. Both wait even if the calling context is cancelled,
 ///   and discard the exception of the work.
-/// Bugs: destroying the Task before the work has ended, if a callback or the work itself does so.
+/// Bugs: it is a bug if a callback, or the work itself, destroys the Task before the work has
+///   ended.
 class [[nodiscard]] Task {
  public:
   Task() = default;
@@ -53,8 +54,8 @@ class [[nodiscard]] Task {
   /// Cancelled if `reason` is nullptr. `reason` should be an exception of the class Stop, which
   /// handlers of ordinary errors do not catch. Any context may call this function.
   void cancel(std::exception_ptr reason = nullptr);
-  /// Gives up ownership: the work continues until it returns or the run ends. Everything that the
-  /// work uses must live until then.
+  /// Gives up ownership of the work, which continues until it returns or the run ends. Everything
+  /// that the work uses must live until then.
   void detach() { state_ = nullptr; }
   /// Returns a handle that can cancel the work and may outlive the Task.
   TaskCanceller canceller() const;
@@ -84,10 +85,11 @@ class TaskCanceller {
 class Context;
 class Executor;
 
-/// Work for a service context. Its creator owns the memory, so starting it allocates nothing. For
-/// work that starts often; use a Task for everything else.
+/// Work that starts often, in a service context. Its creator owns the object, so a start allocates
+/// no memory. Use a Task for all other work.
 ///
-/// Owns: nothing. From begin() to ended() the object belongs to the context that runs it.
+/// Owns: nothing. From Runtime::begin() to ended(), only the context that runs the work uses the
+///   object.
 class Work {
  public:
   Work() = default;
@@ -99,12 +101,12 @@ class Work {
   /// Does the work, in a service context. Not called if the runtime ends before the work starts.
   virtual void run() = 0;
   /// Called after run(), in the same context, with the exception that run() threw. It is the last
-  /// call for this start: the work may then start again or be destroyed. Must not block or throw.
-  /// The implementation first calls let_go(), under the mutex under which the creator calls
-  /// cancel().
+  /// call for this start: from then on the work may be started again or destroyed. Must not block
+  /// or throw. It must first call let_go(), while it holds the mutex that the creator holds during
+  /// each cancel().
   virtual void ended(std::exception_ptr error) = 0;
-  /// Cancels started work like Task::cancel(). Requires: ended() has not called let_go(), and no
-  /// other cancel() runs at the same time. The creator ensures both.
+  /// Cancels started work like Task::cancel(). Requires: ended() has not called let_go() yet, and
+  /// no other cancel() runs. A mutex of the creator ensures both.
   void cancel(std::exception_ptr reason = nullptr);
   void let_go() { context_.store(nullptr); }
   bool runs_in(const Context& context) const { return context_.load() == &context; }
@@ -168,8 +170,8 @@ class Runtime {
   /// Returns the time cheaply, for deadlines that are seconds away. Equals now() on the virtual
   /// clock; on the steady clock it may lag by a few milliseconds.
   Nanos roughly_now() const;
-  /// Returns how often contexts have run so far, which measures the cost of a simulation. Virtual
-  /// clock only.
+  /// Returns how often contexts have started, or continued after a wait, in total. This number
+  /// measures the cost of a simulation. Virtual clock only.
   std::uint64_t events() const;
   /// Returns the system time at which now() was 0: nanoseconds since 1970 in UTC. For files and
   /// output, not for measurements. Steady clock only.
@@ -191,9 +193,9 @@ class Runtime {
   /// context caught it.
   void run(std::function<void()> main);
 
-  /// Start and end a run in two calls, for a process that starts its own threads. Contexts may
-  /// start after open(). close() cancels and joins them, like the end of run(). Requires: the
-  /// calling thread has a ThreadAttachment. Steady clock only.
+  /// Begin and end a run, for a process that starts its own threads and therefore cannot call
+  /// run(). Contexts may start after open(). close() cancels and joins them, like the end of run().
+  /// Requires: the calling thread has a ThreadAttachment. Steady clock only.
   void open();
   void close();
 
@@ -209,9 +211,10 @@ class Runtime {
   /// nothing, unless more services run at once than ever before.
   void begin(ContextName name, Work& work);
 
-  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. For a thread
-  /// outside the runtime this is the only way to start code in the runtime. Any thread may call it,
-  /// but no signal handler may. On the virtual clock only the thread that called run() may call it.
+  /// Runs `work` soon on the OS thread of the services. `work` must not block, because no context
+  /// is running then. For a thread outside the runtime this is the only way to start code in the
+  /// runtime. Any thread may call it, but no signal handler may. On the virtual clock only the
+  /// thread that called run() may call it.
   void wake_from_outside(std::function<void()> work);
 
   /// Calls `on_readable` on the services' OS thread, in no context, whenever `descriptor` may be
@@ -234,8 +237,9 @@ class Runtime {
   std::unique_ptr<Executor> executor_;
 };
 
-/// While this object exists, an OS thread that the runtime did not start is one of its contexts.
-/// The thread may then wait, and has the runtime's clock. Steady clock only.
+/// While this object exists, the calling OS thread counts as a context of the runtime, although the
+/// runtime did not start it. The thread may then wait, and its deadlines are on the runtime's
+/// clock. Steady clock only.
 ///
 /// Thread-safe: no. The thread that creates it also destroys it. After the end of that thread,
 ///   another thread may destroy it.
@@ -255,9 +259,9 @@ class ThreadAttachment {
   const ContextName name_before_;
 };
 
-/// Identifies the calling context, for comparison only. It is nullptr in callbacks. An OS thread
-/// that the runtime did not start has an identity too. The identity of an ended context may be
-/// reused.
+/// Returns an identity of the calling context, for comparison only; nullptr in callbacks. An OS
+/// thread that the runtime did not start has an identity too. The identity of an ended context may
+/// be reused.
 const void* calling_context();
 /// Runs the other services of the calling service's OS thread, handles arrived messages, and then
 /// returns. For services that would occupy the OS thread for long. Returns at once in a thread, in

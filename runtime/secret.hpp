@@ -5,8 +5,8 @@
 
 namespace runtime {
 
-/// Returns 128 random bits of getrandom(2) as 32 hexadecimal digits. runtime::Random has a seed,
-/// so that runs can be repeated. Its numbers can be guessed.
+/// Returns 128 random bits of getrandom(2) as 32 hexadecimal digits. The numbers of runtime::Random
+/// are no secret: they follow from a seed, so that runs can be repeated.
 ///
 /// Thread-safe.
 /// Blocks: until the kernel has collected enough randomness, which is only possible during boot.

@@ -7,9 +7,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/// Reports our mutex to the thread sanitizer, which otherwise recognises only atomics and the
-/// mutexes of libraries. The sanitizer then knows which context holds which mutex, and in which
-/// order contexts lock them. In other builds each call compiles to nothing, except order_all().
+/// These functions report runtime::Mutex to the thread sanitizer, which otherwise recognises only
+/// atomics and the mutexes of libraries. The sanitizer then knows which context holds which mutex,
+/// and in which order contexts lock them. In other builds they do nothing, except order_all().
 namespace runtime::thread_sanitizer {
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
@@ -23,7 +23,8 @@ inline void tried_mutex(void* mutex, bool is_taken) {
 inline void unlock_mutex(void* mutex) { __tsan_mutex_pre_unlock(mutex, 0); }
 inline void unlocked_mutex(void* mutex) { __tsan_mutex_post_unlock(mutex, 0); }
 inline void forget_mutex(void* mutex) { __tsan_mutex_destroy(mutex, 0); }
-/// Acts as a full fence. The sanitizer does not follow fences, but it follows atomic exchanges.
+/// Acts as a full fence. It is an atomic addition, because the sanitizer does not understand
+/// fences.
 inline void order_all() {
   static std::atomic<int> all{0};
   all.fetch_add(0, std::memory_order_seq_cst);

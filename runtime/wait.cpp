@@ -149,7 +149,8 @@ std::vector<Context*> DeferredWakes::take_services() {
 
 void DeferredWakes::carry_out() {
   notify_all();
-  // A woken context may be destroyed before the next one is woken, so `is_service` is a copy.
+  // Reads `is_service` from the entry, because an earlier wake-up may already have ended the
+  // context.
   for (const One& one : others_)
     if (one.is_service) one.wake();
   if (futex_ != nullptr) futex_->change();

@@ -22,8 +22,8 @@ using base::Nanos;
 /// instructions and then sleeps.
 ///
 /// Why: unlock() is a plain store, because an atomic exchange would wait until all earlier stores
-/// are visible. Therefore unlock() may not wake a thread that falls asleep at the same time. A
-/// sleeping thread retries after 1 ms. See also show_unlocked().
+///   are visible. unlock() can therefore miss a thread that falls asleep at the same time. Such a
+///   thread sleeps for 1 ms and then retries. See also show_unlocked().
 class Mutex {
  public:
   Mutex() = default;
@@ -76,9 +76,9 @@ class Futex;
 
 /// Time at which a wait ends, on the runtime's clock.
 ///
-/// A written deadline is set in the config; when it passes, that is an ordinary event. A default
-/// deadline is only a safety net against hangs. It does not exist on the virtual clock: a wait that
-/// nothing else can end is reported as a deadlock.
+/// A written deadline is set in the config, and it is an ordinary event when it passes. A default
+/// deadline only prevents endless waits on the steady clock. On the virtual clock it has no effect,
+/// because a wait that nothing can end is reported as a deadlock there.
 struct Deadline {
   Nanos at = Nanos::max();
   bool written = false;
@@ -87,8 +87,8 @@ struct Deadline {
   static Deadline default_at(Nanos at) { return {at, false}; }
 };
 
-/// Subject of a wait, for the deadlock report: {"contributions of round", "sum.alpha-0", 17}. The
-/// views must outlive the wait.
+/// Event for which a context waits, as named in deadlock reports: {"contributions of round",
+/// "sum.alpha-0", 17}. The views must outlive the wait.
 struct Reason {
   std::string_view what;
   std::string_view subject = {};
@@ -124,11 +124,11 @@ class Deadlock : public Stop {
   using Stop::Stop;
 };
 
-/// An object that is notified of an event, so that no context has to block. The context that caused
-/// the event calls notify() after it has unlocked its mutex.
+/// An object that is notified of an event, for code that waits without a context. The context that
+/// causes the event calls notify(), after it has unlocked its mutex.
 ///
-/// Owns: nothing. The memory of a Waiter must stay valid until its notify() is called. Each call of
-/// DeferredWakes::notify() with a Waiter leads to one call of its notify().
+/// Owns: nothing. The object must exist until its notify() is called. Each
+///   DeferredWakes::notify(waiter) leads to one call of waiter.notify().
 class Waiter {
  protected:
   ~Waiter() = default;
@@ -146,7 +146,8 @@ class Waiter {
 /// Why: a thread that is woken while the mutex is locked would block on it at once. Between OS
 ///   threads that costs milliseconds when there are more threads than cores.
 /// Order: the destructor first notifies the Waiters, then wakes service contexts, then application
-///   threads. A caller that must still reply to other hosts calls services_first().
+///   threads. A caller calls services_first() instead if replies to other hosts are more urgent
+///   than its own work.
 class DeferredWakes {
  public:
   DeferredWakes() = default;
@@ -169,7 +170,7 @@ class DeferredWakes {
   friend class Executor;
   struct One {
     Context* fiber = nullptr;
-    Futex* futex = nullptr;  // set if the context is no fiber
+    Futex* futex = nullptr;  // futex of an OS thread; nullptr for a fiber
     bool is_service = false;
     void wake() const;
   };
@@ -185,7 +186,7 @@ class DeferredWakes {
   std::vector<Context*> take_services();
   Waiter* first_waiter_ = nullptr;
   Waiter* last_waiter_ = nullptr;
-  Futex* futex_ = nullptr;  // first futex of OS threads; a second one is rare
+  Futex* futex_ = nullptr;  // first futex to wake; others_ has further ones
   std::vector<One> others_;
 };
 
@@ -201,7 +202,7 @@ class WaitList {
   WaitList& operator=(const WaitList&) = delete;
 
   /// Unlocks `lock`, blocks until woken or until the deadline has passed, and locks `lock` again.
-  /// Returns `notified` only if wake_all() has removed this waiter from the list.
+  /// Returns `notified` if wake_all() has woken the caller, otherwise `expired`.
   /// Throws: the Stop with which the context is cancelled. The lock is then held, and the waiter is
   ///   removed from the list.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
@@ -210,7 +211,7 @@ class WaitList {
   bool empty() const { return first_ == nullptr && threads_ == 0; }
 
  private:
-  struct Place;  // entry of a fiber, on its stack
+  struct Place;  // entry of a waiting fiber, stored on its stack
   Woken wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason);
   Woken wait_at_futex(Context& self, Lock& lock, Nanos until, const Reason& reason);
   void remove(Place& place);

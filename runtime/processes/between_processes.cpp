@@ -57,10 +57,10 @@ std::uint64_t start_of(std::uint32_t pid) {
   return at != nullptr && std::sscanf(at, format, &started) == 1 ? started : 0;
 }
 
-/// Result of opening a process: a descriptor that is readable once the process has ended.
+/// Result of open_process(): a descriptor that becomes readable when the process ends.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // ended, or its pid is reused; false without a descriptor = unknown
+  bool is_gone = false;  // true = has ended; false without a descriptor = unknown
 };
 
 /// Opens a process. A process counts as ended only if that is certain. It does not count as ended
@@ -78,7 +78,8 @@ constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{
 // A waiter sleeps for this long before it checks whether the holder is alive. BellThreads usually
 // detects a death earlier.
 constexpr Nanos doubt{20'000'000};
-// Interval before another attempt to open a process, or to clear a dead one.
+// Interval after which the thread tries again to open a process, or to report its end if `ended`
+// returned false.
 constexpr int again_ms = 200;
 // Maximum sleep of the thread that handles a bell. It then calls `rung` even without a ring.
 constexpr Nanos at_least_every{1'000'000'000};
@@ -126,7 +127,7 @@ void SharedBell::ring() {
   if (is_asleep.load(std::memory_order_seq_cst) != 0) wake_at(rings, INT_MAX);
 }
 
-// ---- the lock --------------------------------------------------------------------------------
+// ---- SharedLock ------------------------------------------------------------------------------
 
 SharedLock::Found SharedLock::lock(std::uint32_t me, const Holders& holders, Nanos patience) {
   std::uint32_t expected = 0;
@@ -143,8 +144,8 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
   for (int looks = 0;; ++looks) {
     std::uint32_t seen = futex_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
-      // Sets the bit `sleepers` after 64 polls, because other processes may sleep by then. A
-      // superfluous wake-up does no harm.
+      // After 64 polls the new holder also sets the bit `sleepers`, because other processes may
+      // sleep by then. unlock() then makes a wake-up, which does no harm if none sleeps.
       const std::uint32_t mine = (me + 1) | (looks > 64 ? sleepers : seen & sleepers);
       if (futex_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
         return (seen & died) != 0 ? Found::holder_died : Found::clean;
@@ -188,7 +189,7 @@ std::optional<std::uint32_t> SharedLock::holder() const {
   return seen - 1;
 }
 
-// ---- the threads -----------------------------------------------------------------------------
+// ---- BellThreads and LookingThread -----------------------------------------------------------
 
 struct BellThreads::State {
   SharedBell& bell;
@@ -283,9 +284,9 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // If the second thread cannot be created, the first one is joined. The first one must therefore
-  // not be `answering`, which calls `rung` at its start: the caller of the constructor may hold a
-  // lock that `rung` needs.
+  // Starts `hearing` first, because the first thread is joined if the second one cannot start. A
+  // join of `answering` could block for ever: it calls `rung` at its start, and the caller of the
+  // constructor may hold a lock that `rung` needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
     state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });
@@ -316,7 +317,7 @@ void BellThreads::listen_for(std::vector<ProcessIdentity> processes) {
 
 struct LookingThread::State {
   std::function<bool()> look;
-  std::atomic<std::uint32_t> wanted{0};  // number of requests; also the futex of the thread
+  std::atomic<std::uint32_t> wanted{0};  // number of begin() calls; the thread sleeps on it
   std::atomic<bool> is_over{false};
   OsThread thread;
 

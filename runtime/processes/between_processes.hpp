@@ -12,12 +12,12 @@
 
 namespace runtime {
 
-// Objects in shared memory hold no pointers, and any of the processes may overwrite them at any
-// time. Code reads them but never trusts their contents.
+// Objects in shared memory contain no pointers. A faulty process may overwrite them at any time, so
+// code checks every value that it reads there.
 
-/// Polls until `futex` differs from `seen`, or until a sleep would probably be cheaper. Returns
-/// whether the value has changed. Returns false at once in a fiber, and in a runtime with
-/// Waiting::sleep. The deadline is on the caller's clock.
+/// Polls until `futex` differs from `seen`, or until further polling would probably cost more than
+/// a sleep. Returns whether the value has changed. Returns false at once in a fiber, and in a
+/// runtime with Waiting::sleep. The deadline is on the caller's clock.
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason);
 
@@ -25,7 +25,8 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
 /// Returns whether the caller is a fiber. Throws the Stop with which the context is cancelled.
 bool rest_fiber(Nanos span);
 
-/// A process of this machine. The kernel may reuse the pid, but not together with the start time.
+/// Identity of a process of this machine. The kernel may reuse a pid, but the new process has
+/// another start time.
 struct ProcessIdentity {
   std::uint32_t pid = 0;
   std::uint64_t started = 0;  ///< start time in clock ticks since the machine started
@@ -41,7 +42,7 @@ struct ProcessIdentity {
 /// valid bell.
 struct SharedBell {
   std::atomic<std::uint32_t> rings;
-  std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process to be woken sleeps
+  std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process that owns the bell sleeps
   void ring();                           ///< any process may call it; never blocks
 };
 
@@ -55,9 +56,9 @@ class SharedLock {
  public:
   class Holders {
    public:
-    /// Whether the process with this number is alive. The lock calls this function if a process
-    /// holds it for long. The number of a dead process must not be reused soon, because the new
-    /// process would seem to hold the locks of the dead one.
+    /// Whether the process with this number is alive. A waiter calls it if that process holds the
+    /// lock for long. The number of a dead process must not be reused soon: the new process would
+    /// seem to hold the locks of the dead one.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -72,7 +73,7 @@ class SharedLock {
   /// and never sleeps.
   Found lock(std::uint32_t me, const Holders& holders, Nanos patience);
   void unlock();
-  /// If the dead process `dead` holds the lock, makes it available to the next process.
+  /// Makes the lock available to other processes if `dead`, a process that has died, holds it.
   void leave_for(std::uint32_t dead);
   /// Returns the number of the process that holds the lock at this moment; nullopt if there is
   /// none.
@@ -80,8 +81,8 @@ class SharedLock {
 
  private:
   Found lock_slowly(std::uint32_t me, const Holders& holders, Nanos patience);
-  // 0 = free. Otherwise the holder's number + 1, or a bit that says that the holder died. Another
-  // bit is set if processes sleep.
+  // 0 = free. Otherwise the holder's number + 1, or a bit that tells that the holder has died.
+  // Another bit is set while processes sleep until the lock is free.
   std::atomic<std::uint32_t> futex_;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -99,7 +100,8 @@ class BellThreads {
   ~BellThreads();  ///< blocks until both threads have ended; must not be called from them
   BellThreads(const BellThreads&) = delete;
   BellThreads& operator=(const BellThreads&) = delete;
-  /// Sets the processes whose end is reported. A process that has already ended is reported too.
+  /// Replaces the list of processes whose end is reported to `ended`. A process that has already
+  /// ended is reported too.
   void listen_for(std::vector<ProcessIdentity> processes);
 
  private:
@@ -107,8 +109,8 @@ class BellThreads {
   const std::unique_ptr<State> state_;
 };
 
-/// An OS thread that polls for changes that no process reports to it. It polls only while a caller
-/// has asked for polling.
+/// An OS thread that polls for changes that no process reports to it. It polls only from begin()
+/// until `look` returns false.
 class LookingThread {
  public:
   /// Calls `look` on the thread, in no context of a runtime. `look` must not throw, and returns

@@ -25,21 +25,23 @@ class DescriptorDoor {
   static constexpr std::size_t name_bytes_max = 85;
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
-  /// For the child of a fork, before it destroys this object: the destructor then does nothing, and
-  /// the parent keeps the door.
+  /// Makes the destructor do nothing. The child of a fork calls it before it destroys this object,
+  /// so that the parent keeps the door.
   void leave_to_parent();
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;
 
-  /// Returns the descriptor of the user's door of that name. Returns none if there is no such door,
-  /// if it belongs to another user, or if nothing arrives within a second.
+  /// Connects to the door of that name and user, and returns its descriptor. Returns an empty one
+  /// if there is no such door, if it belongs to another user, or if nothing arrives within a
+  /// second.
   static base::Descriptor knock(uid_t user, const std::string& name);
   struct Named {
     uid_t user = 0;
     std::string name;
     friend auto operator<=>(const Named&, const Named&) = default;
   };
-  /// Returns the user and name of all doors, as their owners state them.
+  /// Returns the user and name of all doors of the machine. They are not verified: a process may
+  /// make a door that names another user. knock() verifies the user.
   static std::vector<Named> all();
 
  private:

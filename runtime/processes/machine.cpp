@@ -20,7 +20,7 @@
 namespace runtime {
 namespace {
 
-/// Returns the number at the start of a kernel file; nullopt for "max".
+/// Returns the number at the start of a kernel file; nullopt if there is none, such as for "max".
 std::optional<std::uint64_t> number_in(const std::string& file) {
   std::string word;
   std::ifstream(file) >> word;

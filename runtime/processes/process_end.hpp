@@ -8,12 +8,13 @@
 
 namespace runtime {
 
-/// Returns the number of forks that led to the calling process since the first count_forks(). A
-/// process and its forked child have different numbers.
+/// Returns the generation of the calling process: 0 for the process that first called
+/// count_forks(), 1 for a child that it forked, 2 for a child of that child. It tells the child of
+/// a fork from its parent.
 std::uint32_t forks_until_here();
 void count_forks();
-/// Keeps an object for ever instead of destroying it. The child of a fork uses it for objects that
-/// own threads. It cannot destroy them, because their threads exist only in the parent.
+/// Keeps an object for ever instead of destroying it. It is for objects that own threads, in the
+/// child of a fork: their destructors would join threads that exist only in the parent.
 template <class Kept>
 void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));

@@ -10,12 +10,12 @@ class Context;
 /// waits. Other processes then do not wake the services' thread for messages that this thread will
 /// receive shortly.
 ///
-/// Usage: for code in which only the thread's own waits take longer than a few microseconds.
-///   Messages for other threads are not handled meanwhile. A wait that sleeps ends the registration
-///   until the next wait.
-/// Why: without it, two processes that send and wait in turn would each find the other not polling,
-/// because the other one is sending at that moment.
-/// Thread-safe: no, for one thread only. It does nothing in a fiber.
+/// Usage: for code that computes for at most a few microseconds between its waits. During such a
+///   computation no thread handles messages, not even those for other threads. A wait that sleeps
+///   ends the registration until the next wait.
+/// Why: two processes often send and wait in turn. Without this scope each would find that the
+///   other is not polling, because the other is sending at that moment.
+/// Thread-safe: no. The thread that creates it also destroys it. It does nothing in a fiber.
 class BusyPollScope {
  public:
   BusyPollScope();

@@ -18,8 +18,8 @@
 namespace runtime {
 namespace {
 
-// Maximum number of Stops that one context may receive. During stack unwinding each destructor may
-// wait again, and each wait throws.
+// Number of Stops after which a context counts as one that never ends. Some are normal: while the
+// stack unwinds, each destructor may wait again, and each wait throws.
 constexpr int stops_max = 10'000;
 
 thread_local Context* current_context = nullptr;
@@ -41,8 +41,8 @@ ForeignThread::~ForeignThread() {
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
-/// Ends the process, because a cancelled context keeps waiting. The context cannot be ended in
-/// another way, and its objects must exist until it ends.
+/// Ends the process, because a cancelled context catches each Stop and waits again. The context
+/// cannot be ended in another way, and the objects that it uses cannot be destroyed before it ends.
 [[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
   std::string why = "cancelled";
   try {
@@ -140,8 +140,8 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-/// Makes the caller ready through the inbox, not directly. Otherwise a fiber would always be ready,
-/// and the executor handles descriptors only when none is.
+/// Makes the caller ready through the inbox of the executor, not directly. Otherwise some fiber
+/// would always be ready, and the executor handles descriptors only when no fiber is.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
   token_ = false;  // discards a wake-up that came after the end of its wait

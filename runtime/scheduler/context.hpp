@@ -18,8 +18,8 @@ namespace runtime {
 
 class Executor;
 
-/// Counts the beginnings and ends of a fiber's waits. A timer of an earlier wait may read the count
-/// even when another executor has reused the context.
+/// Counts the beginnings and ends of a fiber's waits. A timer compares the count to find out
+/// whether its wait has ended. It may do so even when another executor has reused the context.
 class WaitCount {
  public:
   std::uint64_t value() const { return count_.load(std::memory_order_relaxed); }
@@ -32,9 +32,9 @@ class WaitCount {
 };
 
 /// A fiber or an OS thread that can block in park() and be woken by unpark(). Contexts are never
-/// freed but reused. A wake-up that arrives after the end of its wait therefore accesses valid
-/// memory, and is only spurious. Every park() is in a loop that checks its condition. Private to
-/// runtime/.
+/// freed but reused. A late wake-up, which arrives after the end of its wait, therefore accesses
+/// valid memory and is only spurious. Every park() is in a loop that checks its condition. Private
+/// to runtime/.
 class Context {
  public:
   /// Returns the calling context. An OS thread that the runtime did not start gets one on first
@@ -42,8 +42,8 @@ class Context {
   static Context* current();
   static void set_current(Context* context);
   static Executor& executor_of(const Runtime& runtime) { return *runtime.executor_; }
-  /// Returns a context for a new OS thread. The thread that creates the new thread calls this
-  /// function. The new thread then needs no allocation at its start.
+  /// Returns a context for a new OS thread. The creator of the new thread calls it, so that the new
+  /// thread needs no allocation at its start.
   static Context* take_for_thread();
   /// Frees the context for reuse. The OS thread that has the context calls it.
   static void give_back_of_thread(Context& context);
@@ -87,11 +87,11 @@ class Context {
    private:
     Context& self_;
   };
-  /// Discards a cancel that arrived too late, so that it does not affect the next user of the
-  /// context.
+  /// Discards a cancel that arrived after the end of the work, so that it does not affect the next
+  /// work of the context.
   void forget_cancel();
-  /// Returns the polling registration of a thread in a BusyPollScope; nullptr outside of one. Only
-  /// the thread itself calls it.
+  /// Returns the polling registration of the OS thread that has this context; nullptr outside of a
+  /// BusyPollScope. Only that thread calls it.
   Pollers::Looking* attention();
   /// Ends the polling registration. The thread's next wait registers it again.
   void lapse() { looking_.reset(); }
@@ -121,9 +121,9 @@ class Context {
   bool timed_out_ = false;
   bool token_ = false;
   const Reason* reason_ = nullptr;
-  Work* work_ = nullptr;       // nullptr = the fiber must end
+  Work* work_ = nullptr;       // work to run next; nullptr = the fiber must end
   bool from_outside_ = false;  // started by another thread, and therefore never reused when idle
-  std::uint64_t instant_ = 0;  // VirtualClock::instant() to which `runs_` belongs
+  std::uint64_t instant_ = 0;  // VirtualClock::instant() of the last run
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // neighbours in LiveContexts
   Context* next_ = nullptr;
@@ -135,7 +135,7 @@ class Context {
   std::atomic<bool> has_ended_{false};     // the thread ended while attached to a runtime
   int attentions_ = 0;
   std::optional<Pollers::Looking>
-      looking_;  // set in a BusyPollScope, except while the thread sleeps
+      looking_;  // polling registration in a BusyPollScope; empty while the thread sleeps
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;
@@ -151,7 +151,7 @@ struct Task::State final : Work {
   bool done = false;
   std::exception_ptr error;
   std::function<void()> work;
-  std::shared_ptr<State> self;  // self-reference while it runs
+  std::shared_ptr<State> self;  // keeps this object alive while the work runs
   void stop(std::exception_ptr reason);
   void end();
 

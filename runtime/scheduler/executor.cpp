@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/executor.cpp — start of contexts, passing of time, and the two loops
+// runtime/scheduler/executor.cpp — start of contexts, passing of time, and the loops of the two
+// clocks
 #include "runtime/scheduler/executor.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ Nanos Executor::now() const {
 Nanos Executor::roughly_now() const {
   if (is_virtual()) return clock_.now();
   timespec last_tick{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // steady_clock at the kernel's last tick
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // time of the kernel's last timer tick
   return std::chrono::seconds(last_tick.tv_sec) + Nanos(last_tick.tv_nsec) -
          origin_.time_since_epoch();
 }
@@ -60,7 +61,7 @@ bool Executor::on_own_thread() const {
   return own_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
 }
 
-// ---- starting work -------------------------------------------------------------------------
+// ---- start of contexts ---------------------------------------------------------------------
 
 Task Executor::spawn(ContextRole role, ContextName name, std::function<void()> work) {
   const bool is_thread = role == ContextRole::thread;
@@ -107,9 +108,9 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// Launches the contexts that other threads have begun. Is called before this thread begins a
-/// context, so that contexts are launched in the order of their begin. Frames that different
-/// threads receive are therefore processed in the order of arrival.
+/// Launches the contexts that other threads have begun. It is called before this thread begins a
+/// context of its own, so that contexts start in the order in which they were begun. Frames are
+/// then processed in the order of arrival, even if different threads receive them.
 void Executor::launch_begun() {
   if (!inbox_.has_begun() || !on_own_thread()) return;
   inbox_.take_begun([this](Context& context) { scheduler_.launch(context); });
@@ -180,7 +181,7 @@ void Executor::none_lives() {
   no_fibers_.notify_all();
 }
 
-// ---- waking ---------------------------------------------------------------------------------
+// ---- wake-ups of services before threads ----------------------------------------------------
 
 void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads) {
   if (is_virtual()) {
@@ -194,15 +195,15 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   Context* self = Context::current();
-  if (self == nullptr) {  // a poller in a waiting thread completed the round
+  if (self == nullptr) {  // in no context: the caller is a poller of a waiting thread
     post([this, services = std::move(services), threads = std::move(threads)] {
       for (Context* service : services) service->unpark_fiber();
       later_.push_back([threads] { threads.wake(); });
     });
     return;
   }
-  // An application thread completed the round. It waits until the services have run too, because
-  // its computation would delay their replies on a busy machine.
+  // The caller is an application thread. It blocks until the services have run, because on a busy
+  // machine its computation would delay their replies.
   std::atomic<bool> my_turn{false};
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();
@@ -221,7 +222,7 @@ void Executor::wake_later() {
   for (auto& work : std::exchange(later_, {})) work();
 }
 
-// ---- from outside --------------------------------------------------------------------------
+// ---- work of other threads, descriptors and timers -----------------------------------------
 
 void Executor::post(std::function<void()> work) {
   inbox_.add_work(std::move(work));
@@ -267,8 +268,7 @@ void Executor::poll() {
         cancel_as_deadlock(scheduler_.live.standstill_report(clock_));
     } else {
       timers_.fire(now());
-      // idle(), which serves the sockets, does not run while fibers are ready. This call serves
-      // them in that case.
+      // While fibers are ready, idle() does not run, so this call handles the readable sockets.
       if (scheduler_.has_ready()) reactor_->look();
     }
     wake_later();
@@ -308,7 +308,7 @@ void Executor::count_run(Context& context) {
   clock_.count_run(context.role == ContextRole::service);
 }
 
-// ---- the two loops -------------------------------------------------------------------------
+// ---- loops of the two clocks ---------------------------------------------------------------
 
 void Executor::run_virtual(const std::function<void()>& main) {
   ENSURE(own_thread_.load() == std::thread::id());  // no other run() is active

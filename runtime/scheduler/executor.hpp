@@ -42,8 +42,8 @@ class Executor final : private SchedulerOwner {
   Nanos now() const;
   Nanos roughly_now() const;
   std::uint64_t events() const { return clock_.events(); }
-  /// Writes a line for each live context. Only on the executor's own OS thread, where a signal
-  /// handler may call it.
+  /// Writes a line for each live context. May be called only on the executor's own OS thread, also
+  /// by a signal handler.
   void write_contexts(int descriptor) const { scheduler_.live.write(descriptor); }
   /// Converts a time of this executor to the machine's steady clock. Steady clock only.
   Nanos on_steady_clock(Nanos when) const;
@@ -68,12 +68,12 @@ class Executor final : private SchedulerOwner {
   /// is an application thread, it blocks until the services have run.
   void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads);
 
-  /// Begin and end a run: contexts may start in between. end_run() cancels and joins those that
-  /// have started. Steady clock only.
+  /// Begin and end a run. Contexts may start between the two calls. end_run() cancels and joins
+  /// them. Steady clock only.
   void begin_run();
   void end_run();
 
-  // Functions for contexts, on the executor's own OS thread.
+  // Functions that Context calls, on the executor's own OS thread.
   void suspend_current() { scheduler_.suspend_current(); }
   void count_run(Context& context);
   void add_timer(Nanos at, Context& context, std::uint64_t wait) { timers_.add(at, context, wait); }
@@ -103,9 +103,9 @@ class Executor final : private SchedulerOwner {
   Scheduler scheduler_{*this};
   TimerQueue timers_;
   VirtualClock clock_;                        // unused on the steady clock
-  std::vector<std::function<void()>> later_;  // wake-ups that wait until no fiber is ready
+  std::vector<std::function<void()>> later_;  // wake-ups to carry out once no fiber is ready
   std::exception_ptr deadlock_;
-  std::atomic<bool> ending_{false};  // the run ends: contexts that have not started never start
+  std::atomic<bool> ending_{false};  // true while the run ends: no further context starts
   Inbox inbox_;
 
   std::chrono::steady_clock::time_point origin_;

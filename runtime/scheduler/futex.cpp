@@ -68,8 +68,8 @@ void Mutex::wake_one(const void* state) {
   syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-/// Either this thread sees the waiter in `sleepers_` and wakes it, or the kernel finds the new
-/// value and does not let the waiter sleep.
+/// No waiter is missed. Either this thread sees the waiter in `sleepers_` and wakes it, or the
+/// kernel finds the new value and does not let the waiter sleep.
 void Futex::change() {
   value_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;

@@ -80,7 +80,8 @@ std::string LiveContexts::deadlock_report(const VirtualClock& clock) const {
   return report;
 }
 
-/// Runs in a signal handler: it allocates nothing and tolerates a list that is being changed.
+/// Runs in a signal handler. It therefore allocates nothing, and tolerates that the interrupted
+/// code is changing the list.
 void LiveContexts::write(int descriptor) const {
   constexpr std::size_t shown_max = 1'000;
   std::size_t shown = 0;

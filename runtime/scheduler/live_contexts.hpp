@@ -19,7 +19,7 @@ class LiveContexts {
   void add(Context& context);
   void remove(Context& context);
   bool empty() const { return first_ == nullptr; }
-  /// Returns the maximum number of contexts since restart_most().
+  /// Returns the maximum number of contexts in the list since restart_most().
   std::size_t most() const { return most_; }
   void restart_most() { most_ = count_; }
   void cancel(const std::exception_ptr& reason);

@@ -9,16 +9,16 @@ namespace runtime {
 
 /// Hints to the core that the caller is polling.
 void pause_core();
-/// Returns the machine's steady clock, not a runtime's.
+/// Returns the time of the machine's steady clock, which is not that of Runtime::now().
 base::Nanos steady_now();
 constexpr timespec timespec_of(base::Nanos span) {
   return {span.count() / 1'000'000'000, span.count() % 1'000'000'000};
 }
 
-/// Calls `still` repeatedly, for about the time that a polling thread needs from the end of one
-/// wait to its next. A caller uses this function when a thread is not polling at the moment: if the
-/// thread polls again within that time, the caller need not wake it. Returns whether `still` was
-/// true until the end.
+/// Calls `still` repeatedly for about 2 us, and returns whether it was true each time.
+/// Why: between two of its waits, a polling thread does not poll for about that time. Before a
+///   caller wakes such a thread, it calls this function: the thread may poll again without a
+///   wake-up.
 /// Thread-safe: yes.
 template <class Still>
 bool for_a_moment(const Still& still) {

@@ -37,8 +37,8 @@ void* run(void* given) {
   return nullptr;
 }
 
-/// Address space that must stay free for running threads. A thread that cannot start is only an
-/// error. A failed allocation in a running thread would stop all threads.
+/// Address space that must stay free when a thread starts. Without it the start fails, which is
+/// only an error. A failed allocation in a running thread would end all threads.
 constexpr std::size_t left_bytes = std::size_t{16} << 20;
 
 bool is_room_for(std::size_t stack_bytes) {
@@ -72,8 +72,8 @@ OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
   joinable_ = true;
 }
 
-/// Creates all threads before it ends the first one, because the program's threads also run at the
-/// same time.
+/// Creates all threads before it ends the first one, because the threads of the program will also
+/// exist at the same time.
 void check_threads_can_begin(std::size_t count) {
   pthread_attr_t attributes;
   std::size_t stack_bytes = 0;

@@ -9,7 +9,7 @@ namespace runtime {
 /// thread, which then receives for all threads.
 ///
 /// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at once.
-/// Blocks: never; the callers are in no context.
+/// Blocks: never. The functions are called in no context.
 class Poller {
  public:
   Poller() = default;
@@ -18,8 +18,8 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
   /// Registers the caller, which polls repeatedly until end_polling().
   virtual void begin_polling() = 0;
-  /// Receives what has arrived, unless another thread is doing so. Returns whether there was
-  /// anything.
+  /// Receives the messages that have arrived, unless another thread is doing so. Returns whether it
+  /// received any.
   virtual bool poll() = 0;
   /// Unregisters the caller. While a thread is registered, messages arrive without a wake-up. The
   /// last thread that unregisters therefore receives such messages in this call.

@@ -18,17 +18,19 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// A thread that waits for its own process polls with pauses for as long as an empty yield may last.
+// Duration of polling with pauses before the first yield, if another process changes the value.
+// Without other processes it is CoreContention::empty_yield().
 constexpr Nanos pausing_for_processes{3'000};
-// Time for polling with yields. It must exceed the time of a round in which every thread has to be
-// woken, because polling would never succeed with less.
+// Duration of polling with yields: `yielding`, and `yielding_for_each` for each known thread. It
+// must exceed the duration of a round in which every thread has to be woken; otherwise polling
+// would never succeed.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
-// Additional time if messages arrive from other processes. It is a constant, because their number
-// is unknown.
+// Additional duration if messages arrive from other processes. It is a constant, because the number
+// of their threads is unknown.
 constexpr Nanos yielding_for_processes{300'000};
 
 // Number of polls without a yield after a message has arrived. Messages of several processes arrive
-// close together, and a yield would take longer than the arrival of the others.
+// close together, so the next one may arrive before a yield would end.
 constexpr int looks_after_some = 40;
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;

@@ -12,21 +12,21 @@
 
 namespace runtime {
 
-/// Sleeping and waking cost tens of microseconds if the core halts in between. Noticing a change by
-/// polling costs less than one. But a polling thread takes a core from threads that compute. All
-/// types in this file are private to runtime/ and thread-safe.
+/// A sleep with its wake-up costs tens of microseconds if the core halts meanwhile. A polling
+/// thread notices a change in less than one microsecond, but takes a core from threads that
+/// compute. All types in this file are private to runtime/ and thread-safe.
 
-/// Success of polling at all waits with the same Reason.
+/// Record of how often polling has shortened the waits with the same Reason.
 ///
-/// Why: threads that wait with the same Reason wait for the same event, so each one profits from
-///   the experience of the others.
+/// Why: threads that wait with the same Reason wait for the same event, so one record serves them
+///   all.
 class SpinHistory {
  public:
   /// Returns the history that all waits with the same reason share.
   static SpinHistory& of(const Reason& reason);
-  /// Whether the next wait must sleep at once. If so, counts it as skipped.
+  /// Whether the next wait must sleep at once. If so, the call counts this wait as skipped.
   bool skips();
-  void note_hit();  ///< polling has shortened a wait
+  void note_hit();  ///< records that polling has shortened a wait
   /// Records that polling did not shorten a wait. After two misses in a row, each of `threads`
   /// threads skips polling at its next 4 waits. Each further miss doubles the number of skipped
   /// waits, up to 64.
@@ -39,8 +39,8 @@ class SpinHistory {
   std::atomic<std::uint32_t> left_{0};
 };
 
-/// Detects whether other programs use our cores. A yield would give such a program a whole time
-/// slice.
+/// Detects whether other programs use our cores. If they do, threads should not yield, because a
+/// yield gives the other program a whole time slice.
 class CoreContention {
  public:
   /// A yield that lasts this long shows that another program uses the core.
@@ -81,7 +81,7 @@ class Pollers {
   /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
 
-  /// Registration of one polling thread, while this object exists. The pollers are called in no
+  /// Registers one thread as polling, while this object exists. The pollers are called in no
   /// context.
   class Looking {
    public:
@@ -114,16 +114,16 @@ class Pollers {
   std::atomic<std::size_t> used_{0};  // number of entries that were ever in use
 };
 
-/// Whether a thread may poll before it sleeps, and which pollers it then polls.
+/// Permission for a thread to poll before it sleeps, and the pollers that it polls meanwhile.
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
-  Context* context = nullptr;  ///< context of the thread; it may be in a BusyPollScope
-  bool for_processes = false;  ///< whether another process changes the value
+  Context* context = nullptr;  ///< context of the thread; knows its BusyPollScope
+  bool for_processes = false;  ///< whether another process will change the value
 };
 
-/// Polls until `value` differs from `seen`, until the time `until` on the steady clock, or until a
-/// sleep would probably be cheaper. Returns whether `value` has changed.
+/// Polls until `value` differs from `seen`, but at most until the time `until` (steady clock), and
+/// only as long as polling probably costs less than a sleep. Returns whether `value` has changed.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
           SpinHistory& history, const Looks& looks = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/reactor.hpp — a sleep in the kernel until a descriptor or notify() ends it
+// runtime/scheduler/reactor.hpp — a sleep in the kernel that readable descriptors or notify() end
 #pragma once
 #include <atomic>
 #include <functional>

@@ -23,7 +23,7 @@ class Resumptions::Resumption final : public Work {
   void run() override { std::exchange(continuation_, nullptr)->resume(); }
   void ended(std::exception_ptr) override {
     let_go();
-    if (continuation_ != nullptr) run();  // the run ends, and run() was never called
+    if (continuation_ != nullptr) run();  // run() was not called, because the run ends
     all_.idle_.emplace_back(this);
   }
 

@@ -17,23 +17,25 @@ class Context;
 /// otherwise.
 class SchedulerOwner {
  public:
-  /// Called between the runs of two fibers, when no fiber counts as running. It must not block.
+  /// Called after one fiber has run and before the next one runs, when no fiber is the current one.
+  /// It must not block.
   virtual void poll() = 0;
-  /// Called when no fiber is ready to run and none counts as running. Makes a fiber ready, or
+  /// Called when no fiber is ready to run and none is the current one. Makes a fiber ready, or
   /// sleeps until notify().
   virtual void idle() = 0;
   /// Makes idle() return. Any thread may call it.
   virtual void notify() = 0;
   virtual void run_work(Context& context) = 0;
-  /// Called when no fiber has work any more.
+  /// Called when the last fiber with work has ended it.
   virtual void none_lives() = 0;
 
  protected:
   ~SchedulerOwner() = default;
 };
 
-/// Runs fibers in first-in, first-out order. A fiber whose work has ended keeps its stack for the
-/// next work of a service, because its pages are already in memory. Private to runtime/.
+/// Runs fibers in the order in which they became ready. A fiber whose work has ended becomes idle,
+/// and runs the next work of a service: the pages of its stack are already in memory. Private to
+/// runtime/.
 ///
 /// Thread-safe: any thread may call make(). Only the OS thread that calls attach() uses the rest.
 class Scheduler {
@@ -70,14 +72,14 @@ class Scheduler {
   void dismiss_idle();
   void make_home_ready();
 
-  static constexpr std::size_t idle_max = 256;  // maximum of idle fibers; further ones end
+  static constexpr std::size_t idle_max = 256;  // maximum number of idle fibers; further ones end
   SchedulerOwner& owner_;
   std::vector<Context*> idle_;
   std::size_t leaving_ = 0;  // number of idle fibers that must end
   bool is_stopped_ = false;
   Algorithm* algorithm_ = nullptr;
   StackSwitch switch_;
-  boost::fibers::context* home_ = nullptr;  // context of the OS thread while it waits
+  boost::fibers::context* home_ = nullptr;  // Boost context of the OS thread, while run() waits
 };
 
 }  // namespace runtime

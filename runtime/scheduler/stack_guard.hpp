@@ -18,8 +18,8 @@ struct StackBounds {
 /// whose stack grows.
 StackBounds stack_of_this_thread();
 
-/// Returns the size of the unmapped guard below a stack; it costs address space only. A stack frame
-/// larger than the guard can step over it undetected.
+/// Returns the size of the unmapped guard below a stack; it costs address space only. A function
+/// with a frame larger than the guard can overflow the stack without touching the guard.
 std::size_t guard_bytes_for(std::size_t stack_bytes);
 
 /// Installs a signal handler that reports each access to a guard. The report names the context, its

@@ -10,9 +10,9 @@ namespace runtime {
 
 /// Stacks of all sizes for fibers. Private to runtime/.
 ///
-/// Stacks are reserved address space; only touched pages use memory. The most recently returned
-/// stack is the next one handed out. Its touched pages stay in memory, unless very many stacks are
-/// free.
+/// A stack reserves address space; only touched pages use memory. allocate() returns the stack that
+/// was returned last, because its touched pages are still in memory. They are freed only if very
+/// many stacks are unused.
 /// Thread-safe: yes.
 class StackPool {
  public:
@@ -23,7 +23,8 @@ class StackPool {
   static StackBounds containing(const void* address);
 };
 
-/// A Boost.Context stack allocator that returns one given stack. Private to runtime/.
+/// A Boost.Context stack allocator that returns the stack that its constructor got. Private to
+/// runtime/.
 class GivenStack {
  public:
   explicit GivenStack(const StackBounds& stack) : stack_(stack) {}

@@ -23,7 +23,8 @@ class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)
   void begin() {}
-  /// `next` is the control block of the next fiber, which Boost keeps at the top of its stack.
+  /// `next` is the control block of the next fiber. Boost stores it at the top of that fiber's
+  /// stack.
   void leave_for(const void* next, bool next_is_home) {
     const Bounds bounds = next_is_home ? home_ : bounds_of(next);
     switching_ = true;
@@ -58,7 +59,7 @@ class StackSwitch {
     return {static_cast<const char*>(control) - bytes, bytes};
   }
   bool switching_ = false;
-  const void* current_ = nullptr;  // nullptr on the OS thread's own stack
+  const void* current_ = nullptr;  // current fiber; nullptr on the OS thread's own stack
   Bounds home_;
   std::unordered_map<const void*, void*> fake_;
 #elif defined(__SANITIZE_THREAD__)

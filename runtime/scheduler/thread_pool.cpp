@@ -8,8 +8,8 @@
 
 namespace runtime {
 
-/// Starts the thread, and first allocates everything that the thread needs to begin and to end. If
-/// an allocation fails here, the caller gets the exception; in the thread no caller would get it.
+/// Allocates everything that the thread needs at its start and end, and then starts the thread. If
+/// an allocation fails here, the caller receives the exception. In the thread, no caller would.
 void ThreadPool::begin(Context& context, std::function<void()> body) {
   try {
     std::list<Worker> made(1);

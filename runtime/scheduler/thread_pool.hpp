@@ -20,8 +20,8 @@ class ThreadPool {
  public:
   explicit ThreadPool(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 
-  /// Joins ended threads, so that they do not pile up and their contexts can be reused. Must be
-  /// called before a context is taken for begin().
+  /// Joins the threads that have ended, so that their contexts can be reused. Must be called before
+  /// the caller takes a context for begin() by Context::take_for_thread().
   void join_ended() { join(take_ended()); }
   /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() returned. If the
   /// system cannot start a thread, gives the context back and throws.

@@ -18,10 +18,11 @@ class Context;
 /// Thread-safe: no. Only the executor's OS thread uses it.
 class TimerQueue {
  public:
-  /// Ends wait number `wait` of `context` at the time `at`, if it still lasts then.
+  /// Ends a wait of `context` at the time `at`, if the wait still lasts then. `wait` is the value
+  /// of the context's WaitCount during the wait.
   void add(Nanos at, Context& context, std::uint64_t wait);
   void fire(Nanos now);
-  /// Returns the end of the next wait; Nanos::max() if there is none.
+  /// Returns the time of the earliest timer whose wait still lasts; Nanos::max() if there is none.
   Nanos next();
   void clear() { timers_.clear(); }
 

@@ -18,7 +18,8 @@ using base::Nanos;
 class VirtualClock {
  public:
   Nanos now() const { return now_; }
-  /// Returns the index of the current time among all times at which contexts ran, counted from 1.
+  /// Returns a number for the current time. It starts at 1, and grows whenever time passes or a run
+  /// begins.
   std::uint64_t instant() const { return instant_; }
   /// Returns how often contexts have run since the executor was created.
   std::uint64_t events() const { return earlier_runs_ + runs_; }
@@ -42,7 +43,7 @@ class VirtualClock {
     runs_of_services_ = is_of_service ? runs_of_services_ + 1 : 0;
   }
 
-  /// Whether contexts have run so often at the current time that time will probably never pass
+  /// Whether contexts have run so often without time passing that it will probably never pass
   /// again. `contexts` is the maximum number of live contexts since time last passed. A join of a
   /// million contexts wakes each of them a few times without time passing, so the limit grows with
   /// their number. There are two limits. The lower one is for runs of services without a run of a

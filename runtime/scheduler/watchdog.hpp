@@ -8,9 +8,9 @@
 
 namespace runtime {
 
-/// Makes each later run on the virtual clock report a lack of progress to standard error. Checks
-/// every `patience` of real time; 0 turns the checks off. Reports if virtual time stood still since
-/// the last check, and at every sixth check in any case.
+/// Makes each later run on the virtual clock check its own progress, and print a report to standard
+/// error if it makes none. `patience` is the interval of the checks, in real time; 0 = no checks.
+/// Reports if virtual time stood still since the last check, and at every sixth check in any case.
 ///
 /// A report names one of four states: a context computes; the OS thread sleeps in the kernel;
 /// contexts run while virtual time stands still; virtual time passes without an end. It lists all
@@ -47,7 +47,7 @@ class Watchdog {
 
   const Executor& executor_;
   const base::Nanos patience_;
-  Watchdog* const outer_;  // enclosing run; nullptr if there is none
+  Watchdog* const outer_;  // watchdog of the enclosing run; nullptr if there is none
   base::Nanos began_{0};   // real time at which the run began
   Progress before_;
   std::uint64_t looks_ = 0;
