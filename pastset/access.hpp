@@ -20,7 +20,7 @@ struct Stored {
 };
 
 /// A read or a move that waits in an element without blocking a context: see Element::begin().
-/// Owns: its memory belongs to the caller of begin(), so waiting allocates nothing.
+/// Owns: nothing. The caller of Element::begin() owns the object, so a wait allocates no memory.
 /// Thread-safe: no. Only the element may use it, from begin() until notify() or until cancel() has
 ///   returned true.
 class Access : public runtime::Waiter {
@@ -31,8 +31,8 @@ class Access : public runtime::Waiter {
   virtual ~Access() = default;
 
   const Kind kind;
-  /// Before notify(): the number of the wanted tuple, or the lowest acceptable number. After it:
-  /// the number of the tuple that was read or moved.
+  /// Before notify(): the number of the tuple to read, or, for `newest`, the lowest acceptable
+  /// number. After notify(): the number of the tuple that was read or moved.
   std::uint64_t number;
   base::Payload tuple;       ///< the tuple to move, or the tuple that was read
   std::exception_ptr error;  ///< exception of a failed operation, set before notify()

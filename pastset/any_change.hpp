@@ -16,13 +16,13 @@ namespace pastset {
 /// element was deleted.
 ///
 /// Usage: first read `seen = changes.count()`, then read the elements, then call wait(seen). A
-///   change between the reads and the wait is never missed. A read-only view of another process's
-///   space reports a change late, possibly after a read that already saw it. Therefore read the
-///   elements again whenever wait() returns.
+///   change between the reads and the wait is never missed. wait() may return although the elements
+///   contain nothing new. The reason is that an element of a read-only shared space reports a
+///   change late, possibly after a read that found it.
 /// Owns: nothing; the elements must outlive it.
 class AnyChange {
  public:
-  /// With a `clock`, it also records when each element last changed.
+  /// With a `clock`, the object also records when each element last changed (changed_at()).
   explicit AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock = nullptr);
   ~AnyChange();
   AnyChange(const AnyChange&) = delete;

@@ -20,7 +20,7 @@ namespace pastset {
 /// A pair of functions that transform each tuple (PastSet's X-functions). `in` runs when a tuple is
 /// moved, `out` when it is observed. Either may be empty. The argument of `in` and the result of
 /// `out` must match the template; otherwise the operation throws TemplateMismatch. The stored tuple
-/// need not match it.
+/// need not match it, unless `out` is empty.
 ///
 /// Requires: neither function blocks, or calls an element or a path (UsageError).
 /// Throws: an exception from a function ends that operation and changes nothing.
@@ -32,7 +32,8 @@ struct XFunction {
 
 struct ElementOptions {
   std::uint64_t delta = 0;  ///< maximum number of unobserved tuples; 0 = unlimited
-  /// Number of tuples that are kept; 0 = keep all. If it is set, moves never block.
+  /// Maximum number of tuples that are kept; 0 = keep all. With a maximum, moves never block: each
+  /// one frees the oldest tuple if necessary.
   std::uint64_t keep_newest = 0;
   XFunction x_function = {};
 };
@@ -70,16 +71,16 @@ class Element {
   // ---- operations that may block
 
   /// Appends a tuple and returns its number. Blocks while delta > 0 and last - first >= delta.
-  /// observe(), a higher delta and delete_element() release blocked movers in first-in, first-out
-  /// order. With keep_newest a move never blocks: it frees the oldest tuple and raises `first` to
-  /// the oldest kept one. A move that was cancelled may have happened or not. Throws
+  /// observe(), a higher delta and delete_element() end the wait of blocked moves in first-in,
+  /// first-out order. With keep_newest a move never blocks: it frees the oldest tuple and raises
+  /// `first` to the oldest kept one. A move that was cancelled may have happened or not. Throws
   /// TemplateMismatch.
   virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
   std::uint64_t move(const base::Payload& payload) {
     return move(payload, runtime::Deadline::never());
   }
-  /// Returns memory for a tuple that the caller will write, freeze and move into this element.
-  /// Elements with memory of their own, such as shared elements, then need no copy in the move.
+  /// Returns memory for a tuple that the caller will write, freeze and move into this element. If
+  /// the element has memory of its own, such as a shared element, the move then needs no copy.
   /// Small tuples get ordinary process memory; so do all tuples when the element's memory is
   /// exhausted. Blocks at most for the lock of the element, as first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
@@ -87,15 +88,16 @@ class Element {
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run X-functions, which are code of the program.
   virtual bool runs_x_functions() const = 0;
-  /// Whether another process may hold the element's lock. Every operation may then have to wait for
-  /// the release of the lock.
+  /// Whether other processes can hold a lock of the element. If so, any operation may have to wait
+  /// until they release it.
   virtual bool may_be_held() const { return false; }
   /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is such a
   /// tuple. Throws Marked if there is none and the element has an error mark.
   virtual Stored observe(runtime::Deadline deadline) = 0;
   Stored observe() { return observe(runtime::Deadline::never()); }
   /// Returns tuple `number`; `first` does not change. Blocks until the tuple exists. Throws Marked
-  /// like observe(), and Expired if the tuple was freed.
+  /// if the tuple does not exist and the element has an error mark, and Expired if the tuple was
+  /// freed.
   virtual Stored observe(std::uint64_t number, runtime::Deadline deadline) = 0;
   Stored observe(std::uint64_t number) { return observe(number, runtime::Deadline::never()); }
   /// Returns the newest tuple whose number is at least `from`; `first` does not change. Blocks
@@ -106,10 +108,10 @@ class Element {
   // ---- the same operations, started without a context
 
   /// Starts the read or move `access`. The element notifies `access` exactly once, during this call
-  /// or later: when the operation has happened, or when it has failed. Waiting moves are in one
-  /// queue with the moves that block contexts. When a tuple arrives, the element serves waiting
-  /// reads in the order in which they began. Only then does it wake the contexts that are blocked
-  /// in reads. Throws UsageError inside an X-function; any other exception is stored in `access`.
+  /// or later, when the operation has happened or failed. Waiting moves are in one queue with the
+  /// moves that block contexts. When a tuple arrives, the element serves waiting reads in the order
+  /// in which they began. Only then does it wake the contexts that are blocked in reads. Throws
+  /// UsageError inside an X-function; any other exception is stored in `access`.
   virtual void begin(Access& access) = 0;
   /// Cancels a waiting access. If it returns true, the operation will never happen, and there is no
   /// notification. It returns false if the operation has already happened.
@@ -118,8 +120,8 @@ class Element {
   virtual std::string lateness(const Access& access) const = 0;
 
   // The handle returns the tuple that was read, or the number of the moved tuple. If the handle is
-  // dropped, or if the deadline of its wait() passes, the operation is cancelled: it will never
-  // read or move, unless it has happened. DeadlinePassed reports the deadline.
+  // destroyed, or if the deadline of its wait() passes, an operation that has not happened yet is
+  // cancelled. wait() then throws DeadlinePassed.
 
   runtime::Handle<Stored> start_move(base::Payload payload) {
     return start_access(*this, Access::Kind::move, 0, std::move(payload));
@@ -139,8 +141,8 @@ class Element {
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t last() const = 0;
   virtual std::uint64_t delta() const = 0;
-  /// Sets delta. The value may be below the number of unobserved tuples: existing tuples stay, and
-  /// only later moves block.
+  /// Sets delta. If it is below the number of unobserved tuples, these tuples stay, and only later
+  /// moves block.
   virtual void set_delta(std::uint64_t delta) = 0;
   /// Frees tuple `number` and all older ones. Never frees an unobserved tuple: `number` is clamped
   /// to first - 1. Does nothing for tuples that are already freed.

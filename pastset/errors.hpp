@@ -17,7 +17,7 @@ class Deleted : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The tuple of observe(n) was freed by axe() or keep_newest.
+/// The tuple to read was already freed, by axe() or because of keep_newest.
 class Expired : public ElementError {
  public:
   using ElementError::ElementError;
@@ -32,7 +32,8 @@ class DeadlinePassed : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The element has an error mark, and the wanted tuple will never arrive. what() is the mark.
+/// The element has an error mark, so the tuple to read will never exist. what() is the text of the
+/// mark.
 class Marked : public ElementError {
  public:
   using ElementError::ElementError;

@@ -42,8 +42,8 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   return number;
 }
 
-/// Waits for room. The context that makes room appends the waiting tuple. The order of tuples in
-/// the log is therefore the order of the queue, whatever the order in which movers wake up.
+/// Waits for room. The context that makes room also appends the waiting tuple. The tuples are
+/// therefore in the order of the queue, even if the waiting contexts wake up in another order.
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                                runtime::Deadline deadline) {
   Waiters::Move move(waiters_, std::move(stored));
@@ -174,7 +174,8 @@ bool LocalElement::has_newest(std::uint64_t from) const {
   return !kept_.empty() && from < next_number();
 }
 
-/// Reads under the mutex. If an X-function throws, `first` is therefore unchanged.
+/// Runs the X-function under the mutex, before the caller advances `first_`. If it throws, nothing
+/// has changed.
 Stored LocalElement::read(std::uint64_t number) const {
   return {number, from_stored(*this, x_function_, kept_[number - oldest_])};
 }
@@ -267,8 +268,8 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
   waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored)), access);
 }
 
-/// Serves waiting accesses until nothing changes. A served read makes room for moves, and an
-/// admitted move provides a tuple for reads.
+/// Serves waiting accesses until none can be served any more. It repeats because a served read
+/// makes room for moves, and an admitted move provides a tuple for reads.
 void LocalElement::settle(runtime::DeferredWakes& wakes) {
   for (bool goes_on = !waiters_.moves().empty() || waiters_.has_begun_reads(); goes_on;) {
     goes_on = admit_moves(wakes);

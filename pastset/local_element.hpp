@@ -76,14 +76,14 @@ class LocalElement final : public Element {
 
   const XFunction x_function_;
   mutable runtime::Mutex mutex_;
-  base::Ring<base::Payload> kept_;  // tuples oldest_ .. last - 1
+  base::Ring<base::Payload> kept_;  // tuples with the numbers oldest_ .. last() - 1
   std::uint64_t oldest_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t delta_;
   const std::uint64_t keep_newest_;
   bool deleted_ = false;
   std::optional<std::string> error_mark_;
-  Waiters waiters_{*this};  // moves wait only while delta is reached
+  Waiters waiters_{*this};  // moves wait here until delta allows another tuple
 };
 
 }  // namespace pastset

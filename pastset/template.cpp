@@ -40,8 +40,8 @@ bool has_count(Kind kind) {
   return kind == Kind::array || kind == Kind::fixed_text || kind == Kind::fixed_bytes;
 }
 
-/// Sets the members that the kind does not use to their defaults, so that == compares only used
-/// ones.
+/// Sets the members that the kind of the field does not use to their defaults, so that they do not
+/// affect ==.
 Field normalised(Field field) {
   if (!has_scalar(field.kind)) field.scalar = Field{}.scalar;
   if (!has_count(field.kind)) field.count = Field{}.count;

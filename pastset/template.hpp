@@ -67,7 +67,8 @@ class Template {
   /// Checks whether `payload` is a tuple of this template. Returns an empty string if it is,
   /// otherwise a sentence with the reason.
   std::string mismatch(const base::Payload& payload) const;
-  /// Fast check: true is always right. If it returns false, call mismatch() to decide.
+  /// Fast check: true means that `payload` is a tuple of this template. After false, call
+  /// mismatch() to find out.
   bool surely_takes(const base::Payload& payload) const {
     return size_says_all_ && payload.size() == fixed_bytes_ && payload.may_be(value_type_);
   }

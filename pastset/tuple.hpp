@@ -79,7 +79,7 @@ class TupleReader {
     return values;
   }
   std::string text(std::size_t field) const;                  ///< text without the padding
-  std::span<const std::byte> bytes(std::size_t field) const;  ///< valid as long as the reader
+  std::span<const std::byte> bytes(std::size_t field) const;  ///< valid while the reader exists
 
  private:
   std::span<const std::byte> scalar(std::size_t field, base::Scalar scalar) const;

@@ -35,8 +35,8 @@ class Waiters {
     Waiters& among;
     base::Payload stored;
     const std::uint32_t place;            ///< index in the line (pastset/shared/log.hpp)
-    std::optional<std::uint64_t> number;  ///< number of the tuple, set once it has moved
-    std::exception_ptr error;             ///< reason why it will never move
+    std::optional<std::uint64_t> number;  ///< number of the tuple, set once it is in the element
+    std::exception_ptr error;             ///< reason why the tuple will never be moved
     runtime::WaitList waiting;
     Access* access = nullptr;  ///< access that waits; nullptr if a context is blocked
     bool is_waiting = true;
@@ -45,7 +45,8 @@ class Waiters {
   explicit Waiters(const Element& element) : element_(element) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
-  /// Aborts if a context or watcher is left. Waiting accesses are allowed.
+  /// Aborts if a context still waits or an AnyChange still watches the element. Accesses may still
+  /// wait.
   void ensure_none() const;
   bool has_any() const;
 
@@ -79,12 +80,13 @@ class Waiters {
 
   /// Returns the waiting moves in order of arrival.
   const std::deque<Move*>& moves() const { return moves_; }
-  /// Starts the wait of an access without a context. `move` then exists until the access is
+  /// Starts the wait of an Access that moves a tuple. `move` then exists until the access is
   /// notified.
   void begin(std::unique_ptr<Move> move, Access& access);
   /// Ends the wait of a move whose number or error is set.
   void end(Move& move, runtime::DeferredWakes& wakes);
-  /// Cancels a waiting move. The caller destroys the result after it has unlocked the mutex.
+  /// Cancels a waiting move and returns it. The caller must destroy it after it has unlocked the
+  /// mutex.
   std::unique_ptr<Move> give_up(Move& move);
   Move& move_of(const Access& access) const;
   std::vector<Move*> begun_moves() const;
@@ -93,12 +95,12 @@ class Waiters {
 
   bool has_begun_reads() const { return first_read_ != nullptr; }
   void begin(Access& read);
-  void leave(Access& access);  ///< ends a wait without a notification
+  void leave(Access& access);  ///< ends the wait of `access` without notify()
   void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
   void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
   /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` is the
-  /// element.
+  /// element, as a LocalElement, SharedElement or SharedElementReader.
   template <class Tuples>
   bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
   /// Serves every waiting read whose tuple exists. Returns whether it served at least one.

@@ -10,7 +10,7 @@
 namespace pastset {
 
 enum class SharedAccess : std::uint8_t {
-  own_processes,    ///< processes of the user who makes the space
+  own_processes,    ///< only processes of the user who makes the space
   others_may_read,  ///< also processes of all other users of the machine, read-only
   others_may_write,
 };
@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 3> shared_access_words{
     "own processes", "others may read", "others may write"};
 
 /// Default of the longest time to wait for a lock of a shared space. Normally a process holds a
-/// lock only for a few instructions and for the calls of X-functions.
+/// lock only for a few instructions, and while it calls X-functions.
 inline constexpr base::Nanos usual_lock_patience{10'000'000'000};
 
 }  // namespace pastset

@@ -15,8 +15,8 @@ namespace {
 
 using shared::Extent;
 
-// Bytes of address range for each byte of memory. If there were fewer, and the sizes of tuples
-// changed, only gaps that are too small would be left.
+// Bytes of address range for each byte of memory. With a smaller factor, a change of the tuple
+// sizes could leave only gaps that are too short for the new size.
 constexpr std::uint64_t addresses_for_a_byte = 4;
 
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
@@ -62,12 +62,12 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 // ---- users of an extent ----------------------------------------------------------------------
 
-/// Two kinds of users keep an extent in use: processes that hold it, and elements that keep a tuple
-/// in it. When a new user replaces an old one, it registers before the old one unregisters. A
-/// process that reads registers before the element drops the tuple. An element registers before the
-/// process that moves drops its hold.
-/// The two loads below therefore see one of the two users, unless a new user replaces the old one
-/// between the loads. A change of `turns` shows that this has happened.
+/// Whether no user keeps the extent in use. Users are processes that hold it, and elements that
+/// keep a tuple in it. When a new user replaces an old one, it registers before the old one
+/// unregisters. A process that reads registers before the element drops the tuple. An element
+/// registers before the process that moves drops its hold. The two loads below therefore see one of
+/// the two users, unless a new user replaces the old one between the loads. A change of `turns`
+/// shows that this has happened.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -121,7 +121,7 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // held before, so the bytes are unchanged
+    if (holds_[i] > 1) return room;  // held since before this call, so no other tuple is there
   }
   return std::nullopt;
 }
@@ -175,17 +175,17 @@ void SharedArena::notify_waiting_writers() const {
     if ((elements & 1) != 0) mapping_.ring(segment.elements[i].listeners);
 }
 
-// ---- taking ----------------------------------------------------------------------------------
+// ---- allocation of extents -------------------------------------------------------------------
 
-/// Counts the extents and their memory. More extents may become free after they were counted. But
-/// no process can take an extent meanwhile, because the arena is locked.
+/// Counts the extents and their memory. Afterwards further extents may become free, but no process
+/// can take one, because the arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();
   for (std::uint32_t i = 0; i < known_now; ++i) {
     if (extent(i).bytes == 0) it.unused = std::min(it.unused, i);
     const Range range = range_of(i);
-    if (range.bytes == 0) continue;  // no memory, or overwritten: never used again
+    if (range.bytes == 0) continue;  // no memory, or invalid: such an extent is never used again
     it.all.push_back({i, range, is_free(i)});
     it.bytes += range.bytes;
     if (!it.all.back().is_free && extent(i).charge == charge) it.charged += extent(i).counted;
@@ -240,7 +240,7 @@ std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uin
   return now.unused;
 }
 
-// ---- giving back -----------------------------------------------------------------------------
+// ---- return of memory to the kernel ----------------------------------------------------------
 
 /// Returns the memory of a free extent to the kernel, but only whole pages. Other extents may use a
 /// part of the pages at both ends.
@@ -269,16 +269,16 @@ void SharedArena::give_back() {
   const base::Nanos now = runtime::steady_now();
   if (now - looked_at_ < a_while) return;
   looked_at_ = now;
-  // The kernel is slow here, so the arena is not locked meanwhile. Other processes may take other
-  // extents, but not those that this process holds.
+  // The arena is not locked during these slow system calls. Meanwhile other processes may take
+  // other extents, but not those that this process holds.
   for (const Held& unwanted : hold_unwanted()) {
     release_pages(range_of(unwanted.extent()));
     extent(unwanted.extent()).bytes = 0;
   }
 }
 
-/// Takes holds on the extents that are free and were not used for a while. Returns none if the
-/// arena is locked.
+/// Takes a hold on each extent that is free and was not used for a while. Takes none if another
+/// process has locked the arena.
 std::vector<SharedArena::Held> SharedArena::hold_unwanted() {
   std::vector<Held> unwanted;
   runtime::SharedLock& lock = mapping_.segment().arena_lock;

@@ -16,21 +16,22 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Gives out extents: ranges of memory for tuples of any size above 48 bytes. The processes of the
-/// space may die at any moment. The extents are behind the rest of the space. Their address range
-/// is several times larger than the memory limit, so that a gap exists for any mix of sizes.
+/// Allocates extents: ranges of memory for tuples above 48 bytes. It tolerates that processes of
+/// the space die at any moment. The extents follow the rest of the space in the mapping. Their
+/// address range is several times larger than the memory limit, so that some gap is long enough for
+/// any mix of sizes.
 ///
-/// Why:         A dead process leaves no extent occupied, because no process has to release one. An
-///              extent is free while no process holds it and no element keeps a tuple in it. A
-///              process that wants an extent checks that itself. Free extents are reused before
-///              fresh memory, which the kernel must fill with zeros first. Memory that was not used
-///              for a while returns to the kernel.
-/// Owns:        the holds of this process on extents, counted for each extent. The process holds
-///              the extents of tuples that it writes before it moves them, that it reads, or that
-///              wait in an element's line (queue of waiting moves). The holds end with the process.
+/// Why:         An extent is free while no process holds it and no element keeps a tuple in it. The
+///              process that needs an extent checks that, so no process has to release one. A dead
+///              process therefore leaves no extent occupied. Free extents are reused before fresh
+///              memory, which the kernel must fill with zeros first. Memory that was not used for a
+///              while returns to the kernel.
+/// Owns:        the number of holds that this process has on each extent. The process holds the
+///              extents of tuples that it writes before it moves them, that it reads, or that wait
+///              in an element's line (queue of waiting moves). The holds end with the process.
 /// Thread-safe: yes, from any thread.
-/// Blocks: for the arena's lock, at most for the space's lock patience. Throws SharedSpaceError
-/// after that.
+/// Blocks:      for the arena's lock, at most for the lock patience of the space.
+/// Throws:      SharedSpaceError if another process holds that lock for longer.
 class SharedArena {
  public:
   explicit SharedArena(const SharedMapping& mapping);
@@ -62,7 +63,7 @@ class SharedArena {
     SharedArena* arena_;
     std::uint32_t extent_;
   };
-  /// Memory for one tuple: its place in the space, and a hold on its extent.
+  /// Memory for one tuple: its offset in the space (`place`), and a hold on its extent.
   struct Room {
     Held held;
     std::uint64_t place = 0;
@@ -71,13 +72,13 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// Takes an extent for a tuple of an element. Its bytes count towards the memory limit of the
-  /// element, which is `most`. `charge` identifies the element (charge_of()). Returns nullopt if
-  /// less than `bytes + spare` of the limit is left, or if the space has no memory now.
+  /// Takes an extent for a tuple of `bytes` bytes. They count towards the memory limit `most` of
+  /// the element that `charge` identifies (charge_of()). Returns nullopt if less than `bytes +
+  /// spare` of the limit is unused, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes waiting moves
+  void let_go(std::uint32_t extent);  ///< drops a hold; if it is the last, wakes waiting moves
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
   /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds the extent
@@ -89,16 +90,16 @@ class SharedArena {
   /// Returns the address of the range; nullptr if the range is not inside the arena.
   std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
 
-  /// Records that the element keeps tuple `number` in the extent.
+  /// Notes in the shared memory that the element keeps tuple `number` in the extent.
   /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// Notes that the element may keep any of its future tuples in the extent. close() ends this. It
-  /// notes the number of the element's newest tuple in the extent, which is `beyond - 1`.
+  /// open() notes that the element may store further tuples in the extent. close() ends that, and
+  /// notes the newest tuple that the element has there: its number is `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// Repairs the notes of an element after a process died that held the element. Drops the notes of
-  /// tuples that this process had noted by note_tuple() but not appended, except those in the
-  /// extent `open`. If the element no longer exists, drops the notes of all its tuples.
+  /// Repairs the notes about an element whose holder has died. The holder may have called
+  /// note_tuple() for tuples that it did not append. Drops these notes, which are those for the
+  /// numbers from `last` on, except in the extent `open`. For a deleted element, `last` is 0.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 
@@ -114,8 +115,8 @@ class SharedArena {
   bool wants_memory(std::uint32_t element) const;
   void notify_waiting_writers() const;  ///< wakes processes whose moves wait for memory
 
-  void forget(std::uint32_t process);  ///< drops the holds of a process that has died or detaches
-  /// Returns memory to the kernel that was not used for a second.
+  void forget(std::uint32_t process);  ///< drops all holds of a process that has died or detaches
+  /// Returns free memory to the kernel, if it was not used for a second.
   /// Requires: called often, always from the same thread.
   void give_back();
 

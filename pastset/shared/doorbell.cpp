@@ -7,8 +7,8 @@
 namespace pastset {
 namespace {
 
-// Interval between two looks at the shared memory. People do not notice 5 ms, and 200 looks a
-// second cost little.
+// Interval between two polls of the shared memory. People do not notice a delay of 5 ms, and 200
+// polls a second cost little.
 constexpr base::Nanos between_looks{5'000'000};
 
 }  // namespace

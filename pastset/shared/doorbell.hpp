@@ -20,8 +20,8 @@ class Doorbell {
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Called when the element may have changed. Returns whether waiters of the element still need
-    /// this process to poll.
+    /// Called when the element has possibly changed. Returns whether this process must go on
+    /// polling, because waiters of the element depend on it.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);

@@ -36,8 +36,8 @@ SharedElement::~SharedElement() {
   try {
     if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
-    // This process could not remove its waiting moves from the line. Another process does that
-    // after the end of this process.
+    // This process could not remove its waiting moves from the line. After its end another process
+    // removes them.
   }
   waiters_.ensure_none();
 }
@@ -224,8 +224,8 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Waits. Releases the mutex and the lock of the log for this time. Afterwards the mutex is locked
-/// again, and the log is not.
+/// Waits in `list`, and releases both locks meanwhile. Afterwards the mutex is locked again, but
+/// the lock of the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();
@@ -233,8 +233,8 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// Looks at the shared memory for a while before the thread sleeps. Other processes then need not
-/// wake this one.
+/// Polls the shared memory for a while before the thread sleeps. If the change comes soon, no other
+/// process has to wake this one.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -245,7 +245,7 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
 }
 
 /// Completes all waits of this process that can end now, after this process or another one has
-/// changed the element. If the memory was overwritten, the waiters receive the error. The caller
+/// changed the element. If the memory is invalid, the waiters receive the error, but the caller
 /// does not.
 /// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
@@ -272,12 +272,12 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
     if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
 
-/// Handles a change that another process may have made. Does not lock the element if no waiter
-/// sleeps. If another process holds the element for long, tries again later, so that other elements
-/// are not delayed.
+/// Handles a change that another process has possibly made. Locks the element only if waiters of
+/// this process need it. If another process holds the element for long, tries again later, so that
+/// other elements are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // other processes signal each change
+  return false;  // no polling is needed: other processes signal each change
 }
 
 void SharedElement::look_again(runtime::DeferredWakes& wakes) {

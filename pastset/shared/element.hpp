@@ -24,9 +24,9 @@ namespace pastset {
 /// "The element is held" means that a process holds the lock of the element, which is common to all
 /// processes.
 ///
-/// Waiting:      An OS thread that waits first looks at the shared memory for a while. Then it
-///               waits as in any element. A process that changes the element signals a thread of
-///               this process, which wakes the waiter.
+/// Waiting:      An OS thread that waits first polls the shared memory for a while. Then it blocks
+///               as in any element. A process that changes the element signals a thread of this
+///               process, which wakes the waiter.
 /// Large tuples: A move copies a tuple into the shared memory once. If there is memory, it does so
 ///               before the element is held. It copies nothing if the tuple was written there
 ///               (buffer()) or read from there. Readers use the tuple in place. Its memory is free
@@ -39,14 +39,15 @@ namespace pastset {
 ///               reads, while the element is held.
 /// Marks:        Error marks are cut to 255 bytes.
 /// Failure:      If the process that made the space dies, every move throws ProcessDied. So does
-///               every read of a tuple that does not exist yet. If the last process that moved into
-///               the element dies, such reads throw it until another process moves. If the last
-///               process that observed or axed dies, moves that would block throw it until another
-///               process observes or axes. Waiters receive the error within milliseconds.
-/// Blocks:       while another process holds the element, even beyond the deadline. Normally that
-///               takes a few instructions and calls of X-functions, and at most the lock patience.
-///               Meanwhile a fiber lets other fibers of its OS thread run, except in cancel() and
-///               withdrawals.
+///               every read of a tuple that does not exist yet. Such reads also throw it if all
+///               processes that moved into the element have ended, and the last one died, until
+///               another process moves. Moves that would block throw it if all processes that
+///               observed or axed have ended, and the last one died, until another process does so.
+///               Waiters receive the error within milliseconds.
+/// Blocks:       while another process holds the element, even beyond the deadline. Normally a
+///               process holds it for a few instructions and calls of X-functions. After the lock
+///               patience the operation fails. Meanwhile a fiber lets other fibers of its OS thread
+///               run, except in cancel() and withdrawals.
 /// Requires:     the steady clock, unless no other process maps the element.
 /// Throws:       SharedSpaceFull, in addition to Element; SharedSpaceError from every operation. A
 ///               blocked move may have happened although it throws SharedSpaceError. The same holds
@@ -57,7 +58,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
-  /// Like ~LocalElement(). Accesses that were started and are not complete receive Deleted.
+  /// Like ~LocalElement(). Accesses that still wait receive Deleted.
   /// Requires: notifications of started accesses do not destroy the element.
   ~SharedElement() override;
 
@@ -90,7 +91,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);
   // Moves.
-  /// A tuple that will be moved, and the memory in the space where it is already stored, if it is.
+  /// A tuple that will be moved. `room` is its memory in the space; nullopt if it is not there yet.
   struct Incoming {
     base::Payload tuple;
     std::optional<SharedLog::Room> room;
@@ -132,11 +133,11 @@ class SharedElement final : public Element, private Doorbell::Listener {
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<Doorbell> listener_;
   const XFunction x_function_;
-  mutable runtime::Mutex mutex_;  // taken before the lock of the log
+  mutable runtime::Mutex mutex_;  // locked before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
   mutable std::vector<std::uint32_t> orphans_;  // places of withdrawn moves in the line
-  std::optional<base::Nanos> held_since_;       // time when on_ring() first found the lock taken
+  std::optional<base::Nanos> held_since_;       // time since which on_ring() found the lock taken
   Waiters waiters_{*this};
 };
 

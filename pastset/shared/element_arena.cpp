@@ -20,8 +20,9 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // With keep_newest, moves must not block. If a process paused after this call, the chunk (common
-  // extent of smaller tuples) would stay in use, and other moves would have to wait for it.
+  // With keep_newest, moves must not block. But a process may pause after this call. The chunk
+  // (common extent of smaller tuples) would then stay in use, and other moves would have to wait
+  // for its memory.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
@@ -70,7 +71,7 @@ void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
 
-// ---- the chunk -------------------------------------------------------------------------------
+// ---- chunk: common extent of smaller tuples --------------------------------------------------
 
 bool ElementArena::has_chunk_for(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
@@ -119,8 +120,8 @@ bool ElementArena::begin_chunk() {
   return true;
 }
 
-/// Closes the chunk: no further tuple is stored in it. From then on only the tuples in it keep its
-/// memory in use.
+/// Closes the chunk: no further tuple is stored in it. Its memory is free once its tuples are
+/// dropped and no process reads them any more.
 void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.hpp — the part of a shared space's arena that one element may use
+// pastset/shared/element_arena.hpp — memory in the arena of a shared space for one element
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace pastset {
 /// have an extent (range of memory) each. Others are stored one after the other in a common extent,
 /// the chunk, until it is full.
 ///
-/// Why:         each change takes effect by one store, as in the log (SharedLog).
+/// Why:         a process may die at any moment. Each change therefore takes effect by one store,
+///              as in SharedLog.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    the element is held.
 class ElementArena {
@@ -41,10 +42,10 @@ class ElementArena {
 
   /// Returns memory in which a caller writes a tuple before it is moved. Returns nullopt if the
   /// tuple is too small for an extent of its own, or if moves wait for memory. Also returns nullopt
-  /// if too little memory would remain for `to_keep + 1` further tuples of that size.
+  /// if less than the memory for `to_keep + 1` further tuples of that size would remain.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
-  /// Returns memory for a tuple that exists and takes a while to copy. Unlike spare_room(), it may
-  /// also return memory in the chunk.
+  /// Returns memory for a tuple that exists elsewhere and is so large that the copy takes a while.
+  /// Unlike spare_room(), it may also return memory in the chunk.
   std::optional<Room> room_ahead(std::size_t bytes, std::uint64_t to_keep);
   /// Returns the place for a tuple that is moved now; nullopt if there is no memory. If the tuple
   /// gets an extent of its own, sets `room`. The caller keeps `room` until the tuple is moved or
@@ -53,8 +54,8 @@ class ElementArena {
   /// Notes that the element keeps tuple `number` in the extent. Returns false if there is no such
   /// extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Called after tuples were dropped. Some of them may have been in extents that count towards the
-  /// limits of other elements. If so, wakes the processes whose moves wait for memory.
+  /// Must be called after tuples were dropped. If they may have been in extents that count towards
+  /// the limits of other elements, wakes the processes whose moves wait for memory.
   void note_gone() const;
   /// Repairs the element's notes in the arena after the death of a process that held the element.
   void mend(std::uint64_t last);

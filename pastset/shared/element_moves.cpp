@@ -44,8 +44,8 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Does all slow work of a move before the element is held, because other processes have to wait
-/// while the element is held.
+/// Does the slow work of a move before the element is held, because a held element makes other
+/// processes wait.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
   const std::span<const std::byte> tuple = incoming.tuple.bytes();
@@ -115,15 +115,15 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // a poll may find the error before a wake-up arrives
+      std::rethrow_exception(error);  // found here before the wake-up that reports it
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
 }
 
-/// Tries to lock the log. The caller checks whether the log is locked then. May unlock the mutex
-/// while it waits for the log.
+/// Tries to lock the log, and releases the mutex while it waits. The caller then asks
+/// hold.has_log() whether it is locked.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);
@@ -132,9 +132,9 @@ void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   }
 }
 
-/// Withdraws a move from the line (the queue of waiting moves). If the log is not held, its place
-/// is freed later.
-/// Requires: the mutex is held. So is the log, unless the caller could not take it.
+/// Withdraws a move from the line (the queue of waiting moves). If the log is not held, the place
+/// of the move in the line is freed later.
+/// Requires: the mutex is held, and the log too, unless the caller tried to take it and failed.
 void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
   orphans_.push_back(place);
   if (hold.has_log())

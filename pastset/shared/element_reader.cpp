@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.cpp — reads without a lock, and waiting by polling
+// pastset/shared/element_reader.cpp — reads of a shared element without a lock, and waits by
+// polling
 #include "pastset/shared/element_reader.hpp"
 
 #include <fmt/format.h>
@@ -57,8 +58,9 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
-/// Copies the newest tuple. If the tuple is dropped during the copy, there is a newer one, which is
-/// copied in its place. Returns nullopt if there is no tuple, or if each of 1000 attempts fails.
+/// Copies the newest tuple. If that tuple is dropped during the copy, there is a newer one, and
+/// this function copies that one instead. Returns nullopt if there is no tuple, or after 1000
+/// attempts.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
     if (auto stored = glance(log_.numbers_now().last - 1)) return stored;

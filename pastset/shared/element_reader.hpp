@@ -19,7 +19,7 @@ namespace pastset {
 /// It therefore copies a tuple, and then checks that the tuple existed until the end of the copy.
 /// It never makes another process wait.
 ///
-/// Waiting:  a thread looks at the element every few milliseconds.
+/// Waiting:  a thread of this process polls the element every few milliseconds.
 /// Requires: the steady clock.
 /// Throws:   SharedSpaceError from operations that would change the element, including observe()
 ///           without a number; otherwise like SharedElement. Expired if the tuple is dropped during

@@ -12,9 +12,9 @@
 namespace pastset {
 
 /// Holds the two locks of a shared element. The mutex guards the waiters of this process. The lock
-/// of the log is common to all processes. A thread that waits for the log releases the mutex. Other
-/// threads of the process can then wait for the log, too, each with its own time limit, or do work
-/// that needs only the mutex.
+/// of the log is common to all processes. A thread that waits for the lock of the log releases the
+/// mutex meanwhile. Other threads of the process can then also wait for that lock, each with its
+/// own time limit, or do work that needs only the mutex.
 class SharedElement::Hold {
  public:
   /// Which locks to take. `live`: both; throws Deleted if the element is deleted. `any`: both.

@@ -12,17 +12,17 @@
 
 namespace pastset::shared {
 
-// The types here describe the memory of a shared space. Memory of zeros is valid and empty for each
-// of them. Fields that change are atomic. If a faulty process overwrites one, readers therefore
+// The types here describe the memory of a shared space. Memory of zeros is a valid, empty object of
+// each type. Fields that change are atomic. If a faulty process overwrites one, readers therefore
 // only get a wrong number. They check each number before they use it.
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a Word
-/// Number of extents (ranges of memory for large tuples) in the arena. It suffices for
-/// shared_elements_max elements that are full of tuples with extents of their own. The exception is
-/// an element with more than 16 MiB (chunk_bytes()).
+/// Number of extents (ranges of memory for large tuples) in the arena. It suffices even if all
+/// shared_elements_max elements are full of tuples with extents of their own, unless one of them
+/// has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
@@ -31,13 +31,13 @@ inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 /// Text about a process that has died, such as "process 1234 (solver)"; empty if there is none.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
-/// Entry of an element for one tuple. A small tuple is stored in the entry, any other one in the
-/// arena.
+/// Entry of an element for one tuple. Tuples of up to 48 bytes are stored in the entry, larger ones
+/// in the arena.
 struct alignas(line_bytes) Slot {
   Long ticket;  ///< sequence number of the move in its element, from 1
   Long bytes;
-  /// For a small tuple: its bytes. For any other: its place in the space, and the number of its
-  /// extent.
+  /// Bytes of the tuple if it has up to 48. For a larger tuple: its offset in the space, and the
+  /// index of its extent.
   std::array<Long, base::Payload::inline_bytes / sizeof(Long)> inside;
 };
 static_assert(sizeof(Slot) == line_bytes);
@@ -64,44 +64,45 @@ struct alignas(line_bytes) Extent {
   Long place;    ///< offset of the extent in the space
   Long bytes;    ///< length; 0 = no memory
   Long counted;  ///< bytes that count towards an element's limit
-  /// The element towards whose limit they count: SharedArena::charge_of().
+  /// Element towards whose limit the bytes of `counted` count: SharedArena::charge_of().
   Long charge;
-  /// One bit for each element that may keep a tuple here. `newest` has the number of that tuple.
+  /// One bit for each element that possibly keeps a tuple here. Segment::newest has the number of
+  /// its newest tuple here.
   Long elements;
   Word processes;  ///< one bit for each process that writes or reads here
-  Word turns;      ///< incremented after an element takes or uses the extent
+  Word turns;      ///< incremented whenever an element takes the extent or notes a tuple in it
 };
-/// Number of the element's newest tuple in each extent, plus 1.
+/// For one element: the number of its newest tuple in each extent, plus 1.
 using Newest = std::array<Long, extents_max>;
 
 struct Element {
   enum State : std::uint32_t { nothing, live, deleted };
   Word state;
   Word line_count;  ///< number of moves that wait for room
-  Long generation;  ///< distinguishes elements that have the same index one after the other
+  Long generation;  ///< distinguishes the elements that successively have this index
   std::array<std::atomic<char>, name_bytes> name;
   std::array<std::atomic<char>, template_bytes> tuple_template;
-  Long region, region_bytes;  ///< memory of the entries and of the line
+  Long region, region_bytes;  ///< memory of the entries and of the line: offset and length
   Long slots, line, arena_bytes;
 
   alignas(line_bytes) runtime::SharedLock lock;
   Word listeners;  ///< one bit for each process to wake after a change
   Word changes;    ///< number of changes, for processes that poll
   Word is_marked;
-  Word is_guest;  ///< 1 = some tuples are in extents that count for other elements
+  Word is_guest;  ///< 1 = has tuples in extents that count for other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
-  Word chunk;       ///< extent for the next small tuple, plus 1; 0 = none
+  Word chunk;       ///< index of the chunk's extent, plus 1; 0 = no chunk
   Long chunk_used;  ///< bytes used in the chunk
-  /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, its entry in
-  /// Segment::newest is the greatest integer. When the chunk is closed, this number is written
-  /// there.
+  /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, Segment::newest has
+  /// the greatest integer for its extent. When the chunk is closed, this number is written there
+  /// instead.
   Long chunk_newest;
   /// One bit for each process. `movers`: those that have moved a tuple. `takers`: those that have
   /// observed or axed.
   Word movers, takers;
-  /// Text about the last process of `movers` or `takers`, if it has died. Empty while such a
-  /// process is alive.
+  /// Text about the process that was the last one in `movers` or `takers`, if it died. Empty while
+  /// another process is in that set.
   Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };
@@ -122,21 +123,21 @@ struct Segment {
   Word version;
   Word layout;  ///< checksum of the sizes of these structs
   Long bytes;
-  Word is_open;  ///< the first elements are there, so processes may find the space
+  Word is_open;  ///< 1 = the first elements exist, so processes may find the space
   Word user;
   Word process_changes;
   /// Index of the owner, plus 1; 0 after the owner has detached properly.
   Word owner;
-  Word owner_is_dead;  ///< set when owner_died has the name of the owner
+  Word owner_is_dead;  ///< 1 = the owner has died, and owner_died describes it
   Who owner_died;
-  /// Guards the fields below. A process takes it before the lock of any element.
+  /// Guards the fields below. A process takes this lock first, before the lock of any element.
   runtime::SharedLock lock;
   std::array<std::atomic<char>, name_bytes> name;
   std::array<Process, processes_max> processes;
   std::array<Element, shared_elements_max> elements;
   Long regions_end;  ///< end of the elements' regions; the rest is for the arena
 
-  /// Guards the taking of extents. A process takes it after all its other locks.
+  /// Guards the allocation of extents. A process takes this lock last, after all its other locks.
   alignas(line_bytes) runtime::SharedLock arena_lock;
   Word extents_known;  ///< number of entries of `extents` that were ever used
   Long wants_memory;   ///< one bit for each element whose moves wait for memory

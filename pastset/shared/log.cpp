@@ -18,14 +18,14 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Indices in Slot::inside for a tuple in the arena: of its place in the space, and of the number
-/// of its extent.
+/// Indices in Slot::inside, for a tuple in the arena: one for the offset of the tuple in the space,
+/// one for the number of its extent.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns the extent of an entry's tuple, at most extents_max. It may be wrong if the memory was
-/// overwritten.
+/// Returns the number of the extent with the tuple of an entry, at most extents_max. It is wrong if
+/// the memory was overwritten.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -112,9 +112,9 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that has this index now, after the death of a process that held it. It may
-/// be a newer element than that of this view. Only this view knows of the death, so it must make
-/// the repair.
+/// Repairs the element that has this index now, after the death of its holder. This view may be of
+/// an older, deleted element with the index. It must make the repair even then, because no other
+/// view knows of the death.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -282,8 +282,9 @@ base::Payload SharedLog::read(std::uint64_t number,
                               [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
 }
 
-/// Reads the numbers without a lock, while other processes may change them. Each of them only
-/// grows, and none exceeds the next. The order of the loads therefore makes the result valid.
+/// Reads the numbers without a lock, even while other processes change them. Each of them only
+/// grows, and none exceeds the next. They are loaded from the smallest to the largest, so that the
+/// result is consistent.
 SharedLog::Numbers SharedLog::numbers_now() const {
   for (int tried = 0; tried < 1000; ++tried) {
     const Numbers it{element_.oldest, element_.first, element_.last};
@@ -303,7 +304,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // otherwise the entry has another tuple now
+    if (is_there()) throw;  // otherwise another tuple is in the entry by now
   }
   return std::nullopt;
 }
@@ -314,7 +315,7 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
                   mapping_.name(), number, mismatch));
 }
 
-// ---- the line --------------------------------------------------------------------------------
+// ---- line of waiting moves -------------------------------------------------------------------
 
 /// Returns the place of the first waiting move, the one with the smallest ticket. A move gets
 /// memory only when all earlier moves have theirs.
@@ -370,8 +371,8 @@ void SharedLog::leave_line(std::uint32_t place) {
   held_in_line_.erase(place);
 }
 
-/// Keeps the holds on the memory of moves that still wait in the line. Other processes may still
-/// append their tuples.
+/// Keeps the holds on the memory of moves that still wait in the line, because other processes may
+/// append their tuples later.
 SharedLog::~SharedLog() {
   for (auto& [place, held] : held_in_line_) held.keep();
 }
@@ -380,7 +381,7 @@ void SharedLog::remove_from_line(Waiting& one) {
   const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
-  note_change();  // the next move may have waited for this place
+  note_change();  // another move may wait for a place in the line
 }
 
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
@@ -463,7 +464,7 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
   // If the generations differ, the element of this view was deleted, and another one has its index
-  // now. This process has never used that one.
+  // now. `process` has not used the new element.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
   const auto leave = [&](shared::Word& all, shared::Who& lost) {

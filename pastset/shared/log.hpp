@@ -19,7 +19,7 @@
 
 namespace pastset {
 
-/// Thrown if a shared element has no room for a tuple and the move may not wait.
+/// Thrown if a shared element has no room for a tuple and the move cannot wait for room.
 class SharedSpaceFull : public ElementError {
  public:
   using ElementError::ElementError;
@@ -60,8 +60,8 @@ class SharedLog {
     SharedLog& log_;
   };
   /// Tries for `patience` to hold the element. Returns false if other processes held it for that
-  /// long. If the last holder died, repairs what it left unfinished. With 0 it tries once and never
-  /// sleeps.
+  /// long. If the last holder died, repairs what it left unfinished. With a `patience` of 0 it
+  /// tries once and never sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
   void let_go();  ///< releases the element; wakes listening processes after a change
@@ -77,11 +77,11 @@ class SharedLog {
   // ---- tuples
 
   bool has_room() const;
-  /// Whether a move that finds no room may wait. If not, it fails.
+  /// Whether a move that finds no room waits; otherwise it fails.
   bool may_wait() const;
   using Room = SharedArena::Room;
   /// Appends a tuple. Copies it, unless it is in the space already (`room` is set). Returns false
-  /// if there is no memory for it now. Throws SharedSpaceFull if there never will be.
+  /// if there is no memory for the tuple now. Throws SharedSpaceFull if it can never fit.
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
   /// Returns a tuple. A large tuple stays in memory until the last copy of the payload is
   /// destroyed.
@@ -90,13 +90,14 @@ class SharedLog {
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
   ElementArena& share() const { return *share_; }
-  /// Returns how many tuples the element will keep in addition to the next one.
+  /// Returns how many further tuples the element can keep before keep_newest drops the oldest one;
+  /// 0 without keep_newest.
   std::uint64_t tuples_to_keep() const;
 
-  // ---- the line
+  // ---- line of waiting moves
 
-  /// Adds a move to the line, with the memory that its tuple has already, if any. Returns its place
-  /// in the line. Throws SharedSpaceFull if the line is full.
+  /// Adds a move to the line, and returns its place there. `room` is the memory in which its tuple
+  /// is already stored, if any. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
   void leave_line(std::uint32_t place);  ///< frees a place of this process in the line
   /// Releases the memory of the tuple at a place in the line, after the element was deleted.
@@ -105,8 +106,9 @@ class SharedLog {
   bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries to find memory for the tuple of this process at a place in the line, if it is the first
-  /// there. Returns whether the tuple just got memory.
+  /// Tries to find memory for `tuple`, whose move by this process waits at that place in the line.
+  /// Does nothing unless this move is the first in the line. Returns whether the tuple got memory
+  /// in this call.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
   // ---- reads without a lock, for read-only processes
@@ -117,17 +119,17 @@ class SharedLog {
   std::optional<base::Payload> glance(std::uint64_t number) const;
   SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
 
-  // ---- reasons for a wait without end
+  // ---- reasons why a wait can never end
 
   // Each function returns nullptr if the wait may still end.
   std::exception_ptr why_none_comes() const;     ///< why a missing tuple will never arrive
   std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
   std::exception_ptr why_orphaned() const;   ///< why every move fails: the owner of the space died
-  std::optional<std::string> mark() const {  ///< nullopt if there is none
+  std::optional<std::string> mark() const {  ///< error mark; nullopt if there is none
     return element_.is_marked != 0 ? std::optional(read_text(element_.mark)) : std::nullopt;
   }
 
-  // ---- other processes
+  // ---- notification and death of other processes
 
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
@@ -186,7 +188,7 @@ class SharedLog {
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
   std::map<std::uint32_t, SharedArena::Held>
-      held_in_line_;  // holds of this process, by place in the line
+      held_in_line_;  // holds on the memory of its own waiting tuples, by place in the line
 };
 
 }  // namespace pastset

@@ -128,8 +128,8 @@ std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
                                          found[1].name, found[1].path));
     base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
-    // The process under whose /proc path the space was found may have ended just now. Other
-    // processes may still map the space, so this process looks again.
+    // The space was found in /proc under a process that has possibly just ended. Other processes
+    // may still map the space, so the search is repeated.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
   }
 }
@@ -255,7 +255,7 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  // The lock is read before the entries. A process that attaches writes its entry before it
+  // The lock is read before the entries, because a process that attaches writes its entry before it
   // releases the lock.
   const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
@@ -338,8 +338,8 @@ SharedMapping::Directory::Directory(const SharedMapping& mapping) {
   if (mapping.may_write()) locked_.emplace(mapping, mapping.segment().lock, "the space");
 }
 
-/// Holds the lock of the list from the first check to the end. No other process can take the entry
-/// meanwhile.
+/// Holds the lock of the list from the first check to the end, so that no other process takes the
+/// entry meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
   return clear_all_of(process);
@@ -360,8 +360,8 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
 }
 
 /// Detaches this process. While it waits for an element, it does not hold the lock of the list,
-/// because other processes may die meanwhile and must be cleared. An entry that cannot be freed now
-/// is cleared after the end of this process.
+/// because other processes may die meanwhile and must be cleared. If its entry cannot be freed now,
+/// another process clears it after the end of this process.
 void SharedMapping::leave() {
   {
     const Directory held(*this);

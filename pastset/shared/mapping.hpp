@@ -23,7 +23,7 @@
 namespace pastset {
 
 /// Thrown if a shared space is invalid: made by another version or another user, or overwritten.
-/// Also thrown if a live process holds its lock for too long.
+/// Also thrown if a live process holds a lock of the space for too long.
 class SharedSpaceError : public ElementError {
  public:
   using ElementError::ElementError;
@@ -41,8 +41,8 @@ class ProcessDied : public ElementError {
 ///
 /// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
 /// Blocks:      for the lock of the space, at most lock_patience().
-/// Locks:       have the pid of the process that holds them. If a new process has the pid of a dead
-///              one, it first releases the locks of the dead one, before it takes any.
+/// Locks:       contain the pid of their holder. A new process may have the pid of a dead one. It
+///              therefore releases the locks of the dead one before it takes any.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
@@ -61,9 +61,9 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
   /// Makes the space visible to the processes that `access` allows.
   void open(SharedAccess access);
-  /// Maps an existing space. It is the space of that name. If there is none, it is the only space
-  /// whose name begins with that name and a dot. Spaces of runs have such names. "alice/solver" is
-  /// the space `solver` of the user alice, who must allow other users to map it.
+  /// Maps the existing space `name`. If there is none, maps the only space whose name begins with
+  /// `name` and a dot; runs give their spaces such names. "alice/solver" is the space `solver` of
+  /// the user alice, who must allow other users to map it.
   /// Throws: SharedSpaceError if no space or several match, if the version or the user differs, or
   ///         if the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
@@ -103,8 +103,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Wakes the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
-  /// Scope in which this process holds a lock of the space. In error messages, `of` is the name of
-  /// what the lock guards.
+  /// Scope in which this process holds a lock of the space. `of` tells in error messages what the
+  /// lock guards.
   class Locked {
    public:
     Locked(const SharedMapping& mapping, runtime::SharedLock& lock, std::string_view of);
@@ -129,13 +129,13 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Time limit for callers that delay other work while they wait for a lock, and that will try
-  /// again.
+  /// Time limit for callers that try again later, because other work cannot proceed while they wait
+  /// for a lock.
   static constexpr base::Nanos brief_patience{20'000'000};
 
   /// Removes what a dead process has left: its locks, waiting moves, holds and entry. Does nothing
   /// if that was done before. Returns false if another process holds a lock that is needed. The
-  /// entry then stays, and a later call must remove it.
+  /// entry of the dead process then stays, and a later call must remove it.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace pastset::shared {
 
-/// Spaces are found in `/proc`, not in a registry, so nothing remains to be cleaned up after a
-/// process dies.
+/// Spaces are found by a search in `/proc`. There is no registry that would have to be cleaned up
+/// after the death of a process.
 
 /// Prefix of the memfd name of every space, as shown in `/proc/PID/fd`.
 inline constexpr const char* memory_prefix = "paths-space-";
@@ -28,9 +28,9 @@ std::vector<Found> find_spaces();
 base::Descriptor open_found(const Found& found, int how);
 /// Whether the space is complete: its first elements exist, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether a new space may have the name of this space. That is so if the owner has died, even if
-/// no process has noticed that. It is also so if the owner has detached and the space has no
-/// element.
+/// Whether a new space may take the name of this space. That is the case if the owner has died,
+/// even if no process has noticed that yet. It is also the case if the owner has detached and the
+/// space has no element.
 bool is_orphan(const Found& found);
 /// Returns the open spaces of that name. If there is none, returns those whose names begin with
 /// that name and a dot.

@@ -51,23 +51,23 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of that size fit at once, including the one that is being moved. It is
-/// assumed that the oldest tuples are freed first.
+/// Returns how many tuples of that size fit at once, including a tuple that is being moved. The
+/// result assumes that the oldest tuples are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;
   return (chunks - 1) * (chunk / in_lines(bytes)) + 1;
 }
-/// Returns how many arena bytes suffice for that many tuples of that size.
+/// Returns a value of arena_bytes that suffices for that many tuples of that size.
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
-  // If that is too little, half as much is added. The end of each chunk is unused, and the first
-  // and last chunk are not full.
+  // Tuples in chunks need more memory, because the end of each chunk is unused, and the first and
+  // last chunk are not full. Half as much more suffices.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 
 /// Limits of a space and of an element.
-inline constexpr std::uint64_t shared_bytes_max = std::uint64_t{1} << 39;  ///< largest whole space
+inline constexpr std::uint64_t shared_bytes_max = std::uint64_t{1} << 39;  ///< largest space
 inline constexpr std::size_t shared_elements_max = 64;
 inline constexpr std::size_t shared_name_bytes_max = 95;
 inline constexpr std::size_t shared_template_bytes_max = 511;

@@ -33,8 +33,8 @@ class SharedSpace {
     ElementOptions options = {};
     SharedSizes sizes = {};
   };
-  /// Makes a new space. It disappears when no process maps it any more. When other processes find
-  /// it, exactly the given `elements` are in it.
+  /// Makes a new space. It disappears when no process maps it any more. It contains exactly the
+  /// given `elements` when other processes can first find it.
   /// Requires: there is no space of that name.
   static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
                                            std::span<const Entered> elements = {});
@@ -68,8 +68,8 @@ class SharedSpace {
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
     std::vector<std::uint32_t> listeners;  ///< pids of processes that wait for changes
-    /// Pid of the process that held the element for so long that the fields below could not be
-    /// read.
+    /// Set if a process held the element for so long that only `name` and `tuple_template` could be
+    /// read: its pid.
     std::optional<std::uint32_t> held_by;
   };
   std::vector<Shown> show() const;
