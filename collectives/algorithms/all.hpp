@@ -10,15 +10,16 @@
 
 namespace collectives {
 
-/// Returns all algorithms. Each one has a file pair in this folder and an entry of all.cpp.
-/// Documentation, checks, commands and pricing use this list and know no algorithm by name.
+/// Returns all algorithms. They are defined in this folder and listed in `all.cpp`. Documentation,
+/// checks, commands and the prediction of times use only this list, and name no algorithm
+/// themselves.
 const std::vector<Algorithm>& all_algorithms();
 /// Returns nullptr if no algorithm has that name.
 const Algorithm* find_algorithm(std::string_view name);
 /// Throws: std::invalid_argument if no algorithm has that name; the message suggests a similar one.
 const Algorithm& algorithm_named(std::string_view name);
-/// Returns the name and the parameters in a text such as "stretched:exchange=two,stretch=64". Both
-/// may be empty.
+/// Splits a text such as "stretched:exchange=two,stretch=64" at its first colon. Returns the name
+/// of the algorithm and the text of its parameters; either can be empty.
 std::pair<std::string, std::string> split_at_colon(std::string_view text);
 
 }  // namespace collectives

@@ -14,16 +14,16 @@ Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
 }
 
 /// Slots of Bruck's exchange. Slot j holds the block that must travel j members in total. There are
-/// two buffers: one for blocks that have made an odd number of hops, one for blocks with an even
-/// number. A round therefore never receives into the slot from which it sends. If it did, all
-/// members could wait for each other in a circle.
+/// two buffers: one for blocks that have made an odd number of hops so far, and one for blocks with
+/// an even number of hops. A round therefore never receives into the slot from which it sends. If
+/// it did, all members could wait for each other in a circle.
 class Slots {
  public:
   Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
-  /// A round moves blocks by `bit` members. before() returns the position of slot `distance` before
-  /// that round, and after() returns its position after that round.
+  /// Return where the block of slot `distance` is before and after the round that moves blocks by
+  /// `bit` members.
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];

@@ -7,7 +7,8 @@
 namespace collectives {
 
 /// Appends one member's steps of a pairwise exchange in a team. The member sends to the members at
-/// distance 1, 2, 3, ... `results` are the ranges of the member's output, indexed by source.
+/// distance 1, 2, 3, ... `results[r]` is the range of the member's `out` for the block from the
+/// participant with rank r.
 void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
                      std::span<const Range> results, Channel channel = 0);
 
@@ -15,8 +16,9 @@ void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
 /// paper).
 /// Paper: Vadhiyar et al. 2000.
 Algorithm pairwise_algorithm();
-/// Bruck: a block travels in hops whose lengths are powers of two and sum to its distance. This
-/// takes few rounds, but transfers more bytes.
+/// Bruck: a block travels in hops whose lengths are powers of two and sum to the distance between
+/// its sender and its receiver. Compared with pairwise, this takes fewer rounds but transfers more
+/// bytes.
 Algorithm bruck_alltoall_algorithm();
 
 }  // namespace collectives

@@ -9,7 +9,7 @@ namespace collectives {
 /// notification means that its sender has arrived, and that all participants that notified the
 /// sender have arrived.
 Algorithm dissemination_algorithm();
-/// Extended ring: a token travels around the ring twice.
+/// Extended ring: a token travels around the ring of all participants twice.
 Algorithm ring_barrier_algorithm();
 
 }  // namespace collectives

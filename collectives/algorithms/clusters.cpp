@@ -102,7 +102,8 @@ Order order(const CollectiveSpec& task, const Parameters& parameters) {
 
 constexpr Buffer outgoing{Storage::subtree};
 constexpr Buffer incoming{Storage::part};
-// Exchanges inside the cluster do not wait for messages between clusters.
+// Channel of the messages inside a cluster. They do not wait for messages between clusters, which
+// have another channel.
 constexpr Channel inside = 1;
 
 /// Allocates consecutive blocks in a speaker's buffer. Sender and receiver allocate in the same
@@ -134,7 +135,7 @@ struct Exchange {
     return (mine + clusters() - distance) % clusters();
   }
 
-  /// Returns the blocks of this member for another cluster.
+  /// Returns this member's blocks for the members of another cluster.
   Ref given_to(std::size_t cluster) const {
     Ref blocks;
     for (const Rank target : group.cluster(cluster)) blocks.add({in, given(task, me, target)});

@@ -7,8 +7,8 @@ namespace collectives {
 
 /// Reduces or gathers within clusters, exchanges between the first hosts of clusters, and
 /// broadcasts within clusters. Each datum crosses between clusters once. The total time therefore
-/// contains the latency between clusters once. Declared trees with `all_to_all` use the same
-/// schedule.
+/// contains the latency between clusters once. Collectives of a config with `graph: all_to_all` use
+/// the same schedule.
 Algorithm clusters_algorithm();
 /// Alltoall through the first host of each cluster: one message for each ordered pair of clusters.
 /// While these messages are under way, the hosts of each cluster exchange their own blocks.

@@ -11,7 +11,7 @@ namespace collectives {
 Algorithm gather_operate_algorithm();
 /// Allgather: gathers at the first participant along a multilevel tree, then broadcasts.
 Algorithm gather_broadcast_algorithm();
-/// Alltoall: gathers everything at the first participant, which scatters it.
+/// Alltoall: gathers all blocks at the first participant, which then scatters them.
 Algorithm gather_scatter_algorithm();
 
 }  // namespace collectives

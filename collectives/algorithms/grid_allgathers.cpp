@@ -59,7 +59,7 @@ Program spreading(const CollectiveSpec& task, const Parameters&, Rank me) {
 
 // --- MagPIe and MPICH-G2 ---
 
-/// Returns one bundle per cluster with the blocks of its members.
+/// Returns one bundle (rounds.hpp) per cluster, with the blocks of the cluster's members.
 std::vector<Ref> bundles_of(const CollectiveSpec& task) {
   std::vector<Ref> bundles(task.group().clusters());
   for (std::size_t number = 0; number < bundles.size(); ++number)

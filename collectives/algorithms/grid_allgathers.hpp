@@ -13,11 +13,11 @@ namespace collectives {
 Algorithm mpich_algorithm();
 /// Spreading: in round k, each participant sends its block to the participant k positions after it.
 Algorithm spreading_algorithm();
-/// MagPIe. Members send directly to the first member of their cluster, which the paper does not
-/// specify.
+/// MagPIe. The paper does not specify how a cluster gathers its blocks; here all members send
+/// directly to its first member.
 /// Paper: Kielmann et al. 1999.
 Algorithm magpie_algorithm();
-/// MPICH-G2, which the paper describes in two lines.
+/// MPICH-G2, as Gupta and Vadhiyar describe it in two lines.
 /// Paper: Karonis et al. 2003.
 Algorithm mpich_g2_algorithm();
 

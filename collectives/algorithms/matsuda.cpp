@@ -127,7 +127,8 @@ class Forwarding {
     return cluster != mine_ && side_.sender_for(member, cluster) == me_;
   }
   /// Forwards this member's piece to the other members that send it. Calls `see` for each piece
-  /// that this member sends, with the index of the piece's owner. This member's piece comes first.
+  /// that this member sends to other clusters, with the index of the piece's owner. This member's
+  /// own piece comes first.
   template <class See>
   void forward(Steps& steps, Block own, const See& see) const {
     for (const std::size_t sender : other_senders()) steps.send(side_.members[sender], own);
@@ -145,7 +146,7 @@ class Forwarding {
       if (sends(member, cluster)) return true;
     return false;
   }
-  /// Returns the other members that send my piece.
+  /// Returns the other members that send this member's piece to other clusters.
   std::set<std::size_t> other_senders() const {
     std::set<std::size_t> others;
     for (std::size_t cluster = 0; cluster < side_.senders.size(); ++cluster)
@@ -231,8 +232,8 @@ void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range 
   });
 }
 
-/// The exchange of an owner with other clusters. The owner has the sum of its piece over its own
-/// cluster.
+/// Appends the exchange of an owner with other clusters. `sum` is the sum of the owner's piece over
+/// its own cluster.
 void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::size_t owner,
                        Block sum) {
   const std::size_t clusters = sides.size();

@@ -47,8 +47,9 @@ void allreduce(Steps& steps, const Team& team, Range cells) {
   if (team.me < paired) steps.send(team[team.me + 1], sum);
 }
 
-/// Scan in rank order. Every round doubles the number of participants in the sum. The exclusive sum
-/// is kept separately, because nothing can be subtracted from a sum.
+/// Scan in rank order. Every round doubles the number of participants in the sum. An exclusive scan
+/// keeps a second sum without this participant's value, because a value cannot be subtracted from a
+/// sum.
 void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
   Block sum{in, cells};
   Block before;  // sum of the participants before this one

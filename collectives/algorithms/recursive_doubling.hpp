@@ -5,8 +5,9 @@
 
 namespace collectives {
 
-/// Allreduce and barrier for any number of participants. Participants beyond a power of two first
-/// give their values to a neighbour. In scans, the distance of the target doubles each round.
+/// Allreduce, barrier and scans. If the number of participants is not a power of two, the excess
+/// participants of an allreduce first give their values to a neighbour. In scans, the distance of
+/// the target doubles each round.
 Algorithm recursive_doubling_algorithm();
 
 }  // namespace collectives

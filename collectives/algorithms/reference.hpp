@@ -9,8 +9,8 @@
 namespace collectives {
 
 /// Returns the text of docs/reference/algorithms.md and `paths algorithms`: for each algorithm its
-/// description, collectives, parameters, and the order of its sums over two clusters of four by
-/// default.
+/// description, its collectives and its parameters. For reductions, the text also has the order of
+/// summation over two clusters of four hosts, with default parameters.
 std::string algorithm_reference();
 
 /// Returns a Markdown table with one row per parameter; "" if there are none.

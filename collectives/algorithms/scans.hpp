@@ -5,10 +5,10 @@
 
 namespace collectives {
 
-/// A chain from rank to rank.
+/// Scan in which each rank receives the sum of the lower ranks from the rank before it.
 Algorithm chain_scan_algorithm();
-/// A chain in each cluster. Each cluster sends its sum to all later ones, which costs one latency
-/// between clusters.
+/// Scan with a chain in each cluster. Each cluster then sends its sum directly to all later
+/// clusters, so the time contains the latency between clusters only once.
 Algorithm clusters_scan_algorithm();
 
 }  // namespace collectives

@@ -10,8 +10,9 @@ namespace collectives {
 /// participants then gather the pieces.
 Algorithm van_de_geijn_algorithm();
 
-/// Appends the steps of this broadcast within a team, as a part of other algorithms. The first
-/// member of the team has the range `whole` in its `out`.
+/// Appends the steps of this broadcast within a team, as a part of other algorithms. The vector is
+/// the range `whole` of the `out` of the team's first member. `allgather_word` selects the
+/// allgather algorithm (exchange.hpp).
 void van_de_geijn(Steps& steps, const Team& team, Range whole, const std::string& allgather_word);
 
 }  // namespace collectives

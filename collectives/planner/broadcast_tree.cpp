@@ -116,8 +116,8 @@ class Annealing {
   Chance chance_;
 };
 
-/// Adds all hosts that get the block through this cluster. First come the clusters to which its
-/// entry host sends, then its own hosts.
+/// Adds all hosts that get the block through this cluster: first the clusters to which its entry
+/// host sends, then its own hosts.
 void Annealing::enter(Growth& growth, const Entries& entries, std::size_t cluster) const {
   for (std::size_t child = 0; child < entries.parent.size(); ++child)
     if (child != cluster && entries.parent[child] == cluster)

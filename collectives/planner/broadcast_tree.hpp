@@ -15,9 +15,9 @@ struct BroadcastTree {
 };
 
 /// Builds a shortest-path tree. The length of a path is the time at which the block arrives. A
-/// sender sends one message at a time. Always the host is added next that can have the block
-/// earliest. The tree ignores clusters, so a block may enter a cluster several times.
-/// Paper: Mateescu 2005 (from its abstract).
+/// sender sends one message at a time. In each step, the host that can have the block earliest is
+/// added. The tree ignores clusters, so a block may enter a cluster several times.
+/// Paper: Mateescu 2005 (rebuilt from its abstract).
 BroadcastTree mateescu_tree(const PairCosts& costs, Rank root, Bytes bytes);
 
 /// Builds a tree by simulated annealing. In each cluster, one host, the entry host, gets the block

@@ -56,7 +56,7 @@ class Merger {
 
   const std::vector<BroadcastTree>& trees_;
   PortState& state_;
-  // To how many children each host has sent a piece, by piece and host.
+  // Number of children to which a host has already sent a piece; indexed by piece, then by host.
   std::vector<std::vector<std::size_t>> served_;
   std::priority_queue<Edge> queue_;
 };

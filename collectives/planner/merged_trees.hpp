@@ -12,8 +12,9 @@ enum class Merging {
   /// Plans one tree after the other. A host forwards a block as soon as it has it, without regard
   /// to other trees. Meant for hosts without receiving ports, which accept any message.
   in_turn,
-  /// Plans all trees together. For each block and each host that has it, the next edge of that host
-  /// is possible. The edge whose transfer ends first is planned next.
+  /// Plans all trees together. Candidates are the next edges in the trees: for each block, the next
+  /// child of each host that has the block. The candidate whose transfer ends first is planned
+  /// next.
   by_end,
 };
 

@@ -8,15 +8,16 @@ namespace planning {
 
 /// Plans an allgather with Min³. The hosts form a pool, which is divided into parts
 /// (pool_tree.hpp). Min³ transfers every piece once into each part. Then it does the same within
-/// each part. It always plans the transfer next that ends earliest. Possible are all pieces, all
+/// each part. In each step it plans the transfer that ends earliest. It considers all pieces, all
 /// parts that lack the piece, all hosts of the part as receivers, and all hosts that have the piece
 /// as senders.
-/// If several transfers end at the same time, the first piece is preferred. Then come the first
-/// part, the sender that got the piece first, and the receiver with the lowest rank.
+/// If several transfers end at the same time, it plans the one with the first piece, then the one
+/// with the first part. After that it prefers the sender that got the piece first, then the
+/// receiver with the lowest rank.
 ///
-/// A transfer occupies the ports of its hosts also for the transfers inside parts. Transfers within
-/// a part therefore begin after those transfers between parts that use the same ports. A piece is a
-/// block or a segment of it.
+/// Transfers between parts and transfers within a part use the same ports. Transfers within a part
+/// therefore begin after the transfers between parts that occupy their ports. A piece is a block or
+/// a segment of it.
 /// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). To
 ///       save time, the ends of possible transfers are kept in a heap and not recomputed. The true
 ///       end of a transfer is never earlier than the end in the heap. If the first entry is up to

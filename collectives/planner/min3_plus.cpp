@@ -9,8 +9,8 @@
 namespace planning {
 namespace {
 
-/// Plans with more transfers than this are not tried, unless the caller requests their number of
-/// segments.
+/// Maximum number of transfers in a plan that is tried. It does not apply if the caller requests a
+/// number of segments.
 constexpr std::size_t transfers_most = 1 << 14;
 
 /// Returns the values to try for a parameter: only the requested one, or all of `all` if none is

@@ -9,16 +9,16 @@ namespace planning {
 /// Plans an allgather with Min³+ for one choice of pools, segments and concurrent messages.
 /// `segments` is the number of segments of the largest block; smaller blocks have fewer. Min³+
 /// extends Min³ by:
-/// - separate ports for other clusters and for the host's own, so that a host forwards data while
-///   more data arrive;
+/// - separate ports for messages between clusters and inside a cluster, so that a host forwards
+///   data while more data arrive;
 /// - several concurrent messages from other clusters;
 /// - a limit on the messages that a link carries at the same time (its slots);
 /// - transfers in the order of their predicted starts.
 Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
                     Bytes element_bytes, std::size_t segments, std::size_t at_once);
 
-/// Returns the execution for which such a plan is made. Each host has the ports of the plan. It
-/// always sends the message of the oldest step that can be transferred.
+/// Returns the execution for which min3_plus_plan() makes its plans. Each host has the ports of the
+/// plan. A free port sends the message of the oldest step that can be transferred.
 pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 
 /// Alternatives that min3_plus() tries.
@@ -29,9 +29,9 @@ struct Min3PlusLimits {
 };
 
 /// Returns plans for declared pools and for pools by bandwidth, with whole blocks and with
-/// segments, and with one or several simultaneous messages from other clusters. The caller compares
-/// the plans by compare(), best together with those of rivals_of(). The plan that is best by its
-/// predicted time is best only if the description of the network is right.
+/// segments, and with one or several simultaneous messages from other clusters. The caller should
+/// compare() them, together with the contenders of rivals_of(). The plan with the least predicted
+/// time is the best one only if the description of the network is right.
 /// Throws: std::invalid_argument if the blocks are not those of the network's participants.
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
                                  Bytes element_bytes, Nanos overhead,

@@ -13,7 +13,7 @@
 namespace planning {
 namespace {
 
-/// Returns the time in which the bytes pass at that rate, rounded to the nearest nanosecond (halves
+/// Returns the time to transfer the bytes at that rate, rounded to the nearest nanosecond (halves
 /// up).
 Nanos rounded(Bytes bytes, double bits_per_second) {
   if (bits_per_second <= 0) return Nanos(0);

@@ -38,8 +38,8 @@ std::string planner_reference();
 inline bool plans(std::string_view name) { return planner_named(name) != nullptr; }
 
 /// Returns the best plan of a planner, as an algorithm with its ports and its predicted time. With
-/// the same input, the result is the same on every host. The parameter `overhead_ns` is the time
-/// for which a message occupies the sending port in addition.
+/// the same input, the result is the same on every host. The parameter `overhead_ns` is an
+/// additional time for which each message occupies the sending port.
 /// Cost: Milliseconds for 20 hosts; seconds for 80 hosts if plans are compared (min3_plus).
 ///       Callers should keep the result.
 /// Throws: std::invalid_argument if `task` is not an allgather of the network's participants.

@@ -44,7 +44,7 @@ Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   return seed;
 }
 
-/// Removes the members of the next pool from `hosts`, and returns them.
+/// Forms one pool of some of `hosts`. Removes its members from `hosts` and returns them.
 std::vector<Rank> take_pool(const PairCosts& costs, std::vector<Rank>& hosts, double threshold) {
   std::vector<Rank> pool{seed_of(costs, hosts)};
   std::erase(hosts, pool.front());

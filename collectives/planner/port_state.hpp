@@ -76,7 +76,7 @@ class PortState {
   std::vector<Nanos> pairs_;
   /// The class of ports and the link that messages of a pair of hosts use.
   struct Takes {
-    // 1 if the pair uses the separate ports for other clusters, else 0.
+    // 1 if the pair uses the separate ports for other clusters, otherwise 0.
     std::uint8_t ports = 0;
     std::uint32_t path = any;
     static constexpr std::uint32_t any = ~std::uint32_t{0};

@@ -124,7 +124,7 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(parameters);
-      // The caller's operation decides the size of an element, not the file.
+      // The size of an element is that of the caller's operation, not that in the file.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))

@@ -16,10 +16,10 @@ namespace collectives {
 /// Order in which a reduction combines its operands, from best to worst. If an operation is not
 /// exact, only `canonical` gives the same bits as `sequential`, and `differs` is refused.
 enum class Order {
-  canonical,  ///< hosts from the left, then the groups of each level, in config order
-  in_order,   ///< one expression for all cells and sizes, operands in config order
+  canonical,  ///< first the hosts of each group, then the groups, level by level, in config order
+  in_order,   ///< one expression for all elements and sizes, operands in config order
   permuted,   ///< one expression, operands in another order (for commutative operations)
-  by_block,   ///< expression depends on the cell, hence on size and parameters
+  by_block,   ///< expression depends on the index of the element, hence on size and parameters
   differs,    ///< participants get different expressions
 };
 std::string_view name_of(Order order);
@@ -35,7 +35,8 @@ struct Parameter {
   bool is_list = false;
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
-  /// The parameter has an effect only if some parameter has one of these words; empty = always.
+  /// The parameter has an effect only if the value of some parameter is one of these words; empty =
+  /// always.
   std::vector<std::string> only_with = {};
   /// Collectives on which the parameter has an effect; empty = all.
   std::vector<Collective> only_for = {};
@@ -53,8 +54,7 @@ class Parameters {
   std::vector<Count> numbers(const std::string& name) const;
   const std::string& word(const std::string& name) const { return values_.at(name); }
   std::vector<std::string> words(const std::string& name) const;
-  /// Sets a value without checking that the algorithm has this parameter. The list of algorithms
-  /// and composite algorithms use it.
+  /// Sets a value, without checking that the algorithm has this parameter.
   Parameters& set(const std::string& name, const std::string& value);
   std::string text() const;  ///< text form: "shapes=flat/binomial,segment=4"
 
@@ -62,10 +62,10 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-/// The steps of one participant. They are generated in portions (stretches or segments), so that a
-/// long program is never in memory as a whole. The steps depend only on the collective, the
-/// parameters and the participant. Their generation uses no clock, no random numbers, no floating
-/// point and no state of other participants.
+/// Generates the steps of one participant in portions (stretches or segments), so that a long
+/// program is never in memory as a whole. The steps depend only on the collective, the parameters
+/// and the participant. The generation uses no clock, no random numbers, no floating point and no
+/// state of other participants.
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;
@@ -99,7 +99,8 @@ struct Algorithm {
   std::function<Program(const CollectiveSpec&, const Parameters&, Rank me)> program;
 
   bool does(Collective collective) const;
-  /// Whether the value of `parameter` makes a difference for `collective` with these other values.
+  /// Whether the value of `parameter` has an effect on `collective`, if the other parameters have
+  /// the values `others`.
   bool matters(const Parameter& parameter, Collective collective, const Parameters& others) const;
   /// Parses "segment=4,shape=chain". Parameters that are not mentioned get their default.
   /// Throws: std::invalid_argument that lists every mistake.
@@ -114,7 +115,7 @@ struct Algorithm {
                      Order worst = Order::differs) const;
 };
 
-/// Programs of all participants, for tests, printing and the verifier.
+/// All steps of all participants, indexed by rank. Used by tests, printing and the verifier.
 using Schedule = std::vector<Steps>;
 Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                      const Parameters& parameters);

@@ -41,15 +41,15 @@ Range overlap(Range left, Range right);
 enum class Storage : std::uint32_t {
   in,         ///< contribution of the participant; never written
   out,        ///< result; at the root of a broadcast also the contribution
-  part,       ///< partial sum of a cluster's or member's piece
+  part,       ///< partial sum of a piece, computed by a cluster or a member
   received,   ///< piece from another member; Buffer::index is the sender's rank
   across,     ///< piece from another cluster; Buffer::index is the number of the cluster
   forwarded,  ///< piece to forward to another participant
   child,      ///< data from a child in a tree; Buffer::index is the child's rank
   folded,     ///< intermediate sum; Buffer::index numbers the sums
   subtree,    ///< blocks of other participants in transit
-  slot,       ///< slots of Bruck's exchange; Buffer::index is the parity of the hops made
-  hand,       ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
+  slot,  ///< blocks under way in Bruck's alltoall; Buffer::index = number of hops so far, modulo 2
+  hand,  ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
 };
 
 struct Buffer {

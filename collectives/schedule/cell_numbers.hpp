@@ -13,8 +13,8 @@ namespace collectives {
 /// can then be kept in one array.
 class CellNumbers {
  public:
-  /// Cells of one buffer. `count` is large enough for the range of the collective and for all
-  /// blocks that steps access.
+  /// Cells of one buffer. `first` is the number of its first cell. `count` is large enough for the
+  /// range of the collective and for all blocks that steps access.
   struct Cells {
     Buffer buffer;
     Count count = 0;
@@ -44,7 +44,8 @@ class CellNumbers {
   void touch(std::size_t begin, const Block& block);
 
   std::vector<Cells> all_;
-  std::vector<std::size_t> begins_;  // indexed by participant, plus the end of the last one
+  // Index in `all_` of each participant's first buffer; the last entry is all_.size().
+  std::vector<std::size_t> begins_;
   std::size_t count_ = 0;
 };
 

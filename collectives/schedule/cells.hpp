@@ -14,7 +14,8 @@ namespace collectives {
 template <class Value>
 class Cells {
  public:
-  /// Calls `use` once for each value in a range. Elements not touched before have Value().
+  /// Calls `use` once for each stored value of the elements in a range. Elements that were never
+  /// accessed before have Value().
   template <class Use>
   void for_each(Range range, Use&& use) {
     if (range.count == 0) return;

@@ -35,7 +35,7 @@ bool is_reduction(Collective collective);
 class Counts {
  public:
   static Counts each(Count count, std::size_t blocks);
-  /// Takes one count for each block.
+  /// Returns counts that can differ from block to block; `counts` has one for each block.
   /// Throws: std::invalid_argument if the sum exceeds 64 bits.
   static Counts listed(const std::vector<Count>& counts);
 
@@ -78,7 +78,8 @@ CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> 
 Range in_range(const CollectiveSpec& task, Rank me);
 /// Range of the result in `out`; empty if `me` gets no result.
 Range out_range(const CollectiveSpec& task, Rank me);
-/// Returns the block of an alltoall from `source` to `target`, as a range of `in` at `source`.
+/// Returns the block that `source` sends to `target` in an alltoall: a range of the `in` of
+/// `source`.
 Range given(const CollectiveSpec& task, Rank source, Rank target);
 /// Returns the blocks that `target` receives in an alltoall: ranges of its `out`, indexed by
 /// source.

@@ -41,8 +41,9 @@ class Dealing {
   Count turn_;
 };
 
-/// Calls `see` for each largest subrange that has only one owner in each cluster. Clusters cut the
-/// range independently, so two owners exchange only the overlap of their pieces.
+/// Cuts the range wherever the owner changes in any of the clusters, and calls `see` for each part.
+/// Each cluster divides the range differently, so two owners exchange only the overlap of their
+/// pieces.
 template <class Dealings, class See>
 void for_common_ranges(Range range, const Dealings& dealings, const See& see) {
   while (range.count > 0) {

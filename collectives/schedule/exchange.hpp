@@ -19,7 +19,7 @@ struct Gathering {
   std::span<const Range> pieces;
   Buffer buffer = out;
   Channel channel = 0;
-  Count segment = 0;  ///< maximum elements of a message up the binomial tree; 0 = no limit
+  Count segment = 0;  ///< maximum elements of a message in gather_binomial(); 0 = no limit
 };
 /// Ring: in each round, each member forwards to its right what it received from its left.
 void allgather_ring(Steps& steps, const Gathering& gathering);
@@ -52,8 +52,8 @@ struct Summing {
 /// the piece's owner. All three reduce_scatter functions return the block that contains the sum of
 /// this member's piece. The block is in `result`, or in `source` if the team has one member.
 Block reduce_scatter_ring(Steps& steps, const Summing& summing);
-/// Direct: each member sends every other member its piece. The receiver folds the pieces in team
-/// order, group by group.
+/// Direct: each member sends its operands of every piece to the owner of the piece. The owner folds
+/// them in team order, group by group.
 Block reduce_scatter_direct(Steps& steps, const Summing& summing);
 /// Halving: in each round, a member sends half of its remaining pieces to a partner. The distance
 /// to the partner halves each round.
@@ -65,12 +65,13 @@ Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
                    Channel channel = 0);
 
-/// Scatters the pieces of the first member down the binomial tree; each message has the pieces of a
-/// whole subtree. gather_binomial() does the reverse.
+/// The first member has all pieces. Scatters them down the binomial tree; each message has the
+/// pieces of a whole subtree. gather_binomial() does the reverse.
 void scatter_binomial(Steps& steps, const Gathering& gathering);
 void gather_binomial(Steps& steps, const Gathering& gathering);
 
-/// Functions that select the algorithms above by name, because a parameter names them.
+/// Names of the algorithms above, as parameters have them, and functions that call an algorithm by
+/// name.
 std::vector<std::string> allgather_words();
 std::vector<std::string> reduce_scatter_words();
 void allgather(const std::string& word, Steps& steps, const Gathering& gathering);

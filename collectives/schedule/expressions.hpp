@@ -20,9 +20,9 @@ class Expressions {
   Id sum(Id left, Id right) { return numbers_.number(std::uint64_t{left} << 32 | right); }
   /// Returns the contributors from left to right.
   std::vector<Rank> leaves(Id id) const;
-  /// Returns the canonical expression of the participants at the first `positions` positions,
-  /// which `sequential` computes. Members of a group are summed from the left, then groups, level
-  /// by level.
+  /// Returns the canonical expression, which `sequential` computes, of the first `positions`
+  /// participants in the topology's order. Members of a group are summed from the left, then
+  /// groups, level by level.
   Id canonical(const Topology& topology, std::size_t positions);
 
  private:

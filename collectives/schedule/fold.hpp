@@ -8,8 +8,9 @@
 
 namespace collectives {
 
-/// Folds the operands from the left into `into` and returns the block with the sum. A single
-/// operand stays in its place. `into` may be the first operand, but none of the others.
+/// Folds the operands from the left into `into` and returns the block with the sum. If there is
+/// only one operand, adds no step and returns it. `into` may be the first operand, but none of the
+/// others.
 inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   if (operands.size() == 1) return operands.front();
   steps.reduce(into, operands[0], operands[1]);

@@ -57,7 +57,7 @@ struct Uses {
   std::set<std::size_t> writer, readers;  // at most one writer
 };
 
-/// Finds for each step the earlier steps that it waits for.
+/// Finds the earlier steps for which each step must wait.
 class Hazards {
  public:
   std::set<std::size_t> of(std::size_t number, const Step& step) {

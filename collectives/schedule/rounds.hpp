@@ -25,7 +25,7 @@ class Rounds {
   const Ref& passed(Block hand, const Ref& message);
 
   Steps& steps_;
-  // Blocks from which the elements in the receiving and the sending `hand` buffer were copied.
+  // Elements of which the receiving and the sending `hand` buffer hold copies.
   Block came_, went_;
   Ref message_;  // result of passed(); a member so that its memory is reused
 };

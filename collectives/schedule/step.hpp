@@ -53,7 +53,7 @@ class Steps {
   /// Removes all steps and keeps the memory.
   void clear();
 
-  /// Appends a step of another list, for mutations.
+  /// Appends a copy of a step of another list. Tests use it to make wrong schedules.
   void append(const Step& step);
 
  private:

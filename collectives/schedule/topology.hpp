@@ -45,7 +45,8 @@ class Topology {
     return levels_[level].groups[positions_[rank]];
   }
   std::span<const Rank> members(std::size_t level, std::size_t group) const;
-  /// A group as a range [first, last) of smaller groups: those of the level `below`.
+  /// The groups of the level `below` that lie inside one group: the range [first, last) of their
+  /// numbers.
   struct Inner {
     std::size_t first, last;
   };

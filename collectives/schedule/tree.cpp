@@ -27,8 +27,8 @@ Node kary_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// The number of a node's parent is the node's number with the lowest nonzero digit set to 0. The
-/// child with the largest subtree comes first.
+/// A node's number is written in base `arity`. With its lowest nonzero digit set to 0, it is the
+/// number of the node's parent. The child with the largest subtree comes first.
 Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   Node node;
   // Weight of the lowest nonzero digit; for node 0, a weight of at least `size`.
@@ -59,8 +59,8 @@ std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   return nodes;
 }
 
-/// A node's position depends on all nodes before it. With the cache, a caller that asks for all
-/// nodes one by one builds the tree only once.
+/// The place of a node in a postal tree depends on all nodes before it. The tree is cached, so a
+/// caller that requests all nodes one by one builds it only once.
 Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
   thread_local std::size_t latency_of_known = 0;
   thread_local std::vector<Node> known;

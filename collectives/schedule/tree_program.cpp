@@ -23,8 +23,8 @@ struct Place {
 };
 
 /// Returns the folds of this participant, level by level. The nearest participants are folded
-/// first, in config order. Otherwise, a root that is not the first member of its groups would be
-/// summed before the members that precede it.
+/// first, in config order. If the root were always folded first, its value would come before those
+/// of members that precede it.
 std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
   std::vector<Folded> folds;
   const std::vector<Tree::Child>& children = node.children;
@@ -71,8 +71,8 @@ std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segme
   return edges;
 }
 
-/// Forwards elements as soon as they have arrived, as far as they fill segments of the levels
-/// below.
+/// Appends the steps that forward elements to the children. Elements are forwarded as soon as those
+/// that have arrived fill a segment of the child's level.
 void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges = edges_to_children(place, cells, segments);
   const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));
@@ -127,8 +127,8 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
   }
 }
 
-/// Returns the blocks of a subtree. The block of the subtree's root is in `own`, the others are at
-/// their usual positions in `others`.
+/// Returns the blocks of the subtree of `top`. The block of `top` is in `own`. The other blocks are
+/// at their usual positions in `others`.
 Ref blocks_of(const CollectiveSpec& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
   Ref blocks;
   for (const Rank rank : tree.subtree(top)) {

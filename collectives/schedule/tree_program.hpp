@@ -27,7 +27,7 @@ Rank root_of(const CollectiveSpec& task);
 /// Returns the order of summation of a sum up the tree.
 Order tree_order(const Tree& tree);
 
-/// Parameters of shapes and segments, and the values read from them.
+/// Parameters that select shapes and segments, and functions that read their values.
 std::vector<Parameter> shape_parameters(bool has_levels);
 Segments segments_of(const Parameters& parameters);
 Shape shape_named(const std::string& name, const Parameters& parameters);

@@ -22,8 +22,8 @@ struct Message {
 
 /// Returns the least window with which the schedule terminates, or nothing if it deadlocks with
 /// every window. With window w, each participant admits its steps in order while fewer than w
-/// admitted steps are unfinished. A completed step never prevents another one, so the result does
-/// not depend on the order of execution. Therefore only one order is tried.
+/// admitted steps are unfinished. The completion of a step never prevents another step, so the
+/// result does not depend on the order of execution. Therefore only one order is tried.
 std::optional<std::size_t> least_window(const Schedule& schedule, const CellNumbers& numbers,
                                         const std::vector<Message>& messages);
 

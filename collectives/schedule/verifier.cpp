@@ -26,7 +26,7 @@ struct Value {
   }
 };
 
-/// Values of a message, and the next message in its channel.
+/// Values of a message (a slice of under_way_), and the next message in its channel.
 struct Sent {
   std::size_t first_value;
   std::size_t count;
@@ -82,13 +82,13 @@ class Run {
   Expressions expressions_;
   CellNumbers numbers_;
   std::vector<Value> cells_;
-  std::vector<std::size_t> done_;  // steps done, by participant
-  Numbering numbers_of_lines_;     // indexed by sender, receiver and channel
+  std::vector<std::size_t> done_;  // number of executed steps, by participant
+  Numbering numbers_of_lines_;     // number of each Line, by sender, receiver and channel
   std::vector<Line> lines_;
   std::vector<Message> messages_;
   std::vector<Sent> sent_;           // indexed by message
   std::vector<Value> under_way_;     // contents of all messages
-  std::vector<Value> left_, right_;  // operands
+  std::vector<Value> left_, right_;  // operands of the current reduction
 };
 
 Run::Run(const CollectiveSpec& task, const Schedule& schedule)
@@ -191,7 +191,7 @@ void Run::compute(Rank rank, const Step& step) {
   write(rank, step.blocks[0], left_.data());
 }
 
-/// Adds `right` to the left operand. The last sum is cached, because neighbouring cells mostly
+/// Adds the right operand to left_. The last sum is cached, because neighbouring cells mostly
 /// have the same sum.
 void Run::add_up(const std::vector<Value>& right) {
   Expressions::Id left_id = Expressions::undefined, right_id = Expressions::undefined;

@@ -25,7 +25,8 @@ struct Verdict {
 ///    is read after each write. `in` is never written, and `out` only within its range. No
 ///    participant sends to itself.
 /// 2. The schedule also terminates without any buffering. A message is then transferred when both
-///    of its steps are admitted and free of hazards, after the earlier messages of its channel.
+///    of its steps are admitted and no earlier step conflicts with them, after the earlier messages
+///    of its channel.
 /// 3. The result is correct. Each cell has the expected value, or is a sum that contains each
 ///    contribution exactly once (in a barrier at least once). Participants of an allreduce may get
 ///    different expressions, but the order is then Order::differs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/begin.hpp — what all searches begin with: checks of the space.
+// collectives/tuner/begin.hpp — first steps of all searches: checks of the space.
 #pragma once
 #include <stdexcept>
 
@@ -7,7 +7,8 @@
 
 namespace tuner {
 
-/// Throws: std::invalid_argument if the space has no configurations, or a family without any.
+/// Throws: std::invalid_argument if the space has no families, or if a family has no
+///         configurations.
 inline void check_space(const Space& space) {
   if (space.families.empty())
     throw std::invalid_argument("expected configurations to choose from; the space is empty");
@@ -22,8 +23,8 @@ inline Experiment begin_experiment(const Space& space, const Run& run, const Opt
   return {space, run, options.seed, options.is_cancelled};
 }
 
-/// Returns the configuration of a family with the least predicted time, the longest of several.
-/// Returns nothing if none is predicted.
+/// Returns the configuration of a family with the least predicted time; of several, the one with
+/// the longest messages. Returns nothing if no configuration of the family has a predicted time.
 std::optional<Configuration> fastest_predicted(const Space& space, std::size_t family);
 
 }  // namespace tuner

@@ -8,15 +8,16 @@
 
 namespace tuner {
 
-/// Returns the rows of a table as decisions. The evidence of a row is that of its first measured
-/// size; without one, of its first size.
+/// Returns the rows of a table as decisions. A row can cover several sizes of the table. Its
+/// evidence comes from the first size that was measured, or from its first size if none was
+/// measured.
 /// Requires: the names of the families are those of schedules_of().
 std::vector<Decision> decisions_of(const Table& table);
 
 /// Returns the rows of a table from its decisions, for TableTask::before.
 std::vector<Row> rows_before(const std::vector<Decision>& decisions);
 
-/// Returns `rows`, but with the pinned rows of `old` for the sizes that they had.
+/// Returns `rows`, but replaces them by the pinned rows of `old` for the sizes that these cover.
 std::vector<Decision> keep_pinned(const std::vector<Decision>& old, std::vector<Decision> rows);
 
 }  // namespace tuner

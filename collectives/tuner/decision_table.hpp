@@ -28,27 +28,28 @@ struct Evidence {
   double spread = 0;         ///< relative spread of the samples, in percent
 };
 
-/// A row of a table: the schedule of all sizes up to `up_to` that are above the row before.
+/// A row of a table: the schedule for sizes up to `up_to` that are above the `up_to` of the
+/// previous row.
 struct Decision {
   static constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
   Bytes up_to = no_limit;  ///< largest size; no_limit = all larger sizes
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;  ///< without the maximum length of messages
-  /// Maximum length of messages in bytes; 0 = unlimited. nullopt = as the algorithm has it.
+  /// Maximum length of messages in bytes; 0 = unlimited. nullopt = the default of the algorithm.
   std::optional<Bytes> length;
   bool is_pinned = false;  ///< whether a person wrote it; tuning keeps it
   std::string note;
   Evidence why;
   base::Position position = {};
 
-  /// Returns the parameters for elements of that many bytes. A length that is not shorter than the
-  /// whole vector becomes 0, which is unlimited.
+  /// Returns the parameters, including the length, converted to elements. A length that is not
+  /// shorter than the whole vector becomes 0, which is unlimited.
   collectives::Parameters parameters_for(std::size_t element_bytes, Bytes vector_bytes) const;
   /// Returns the algorithm with its parameters, without a length, such as "tree:shape=chain".
   std::string use() const;
 };
 
-/// Numbers that a table holds for: from `least` to `most`.
+/// Numbers of clusters, hosts or machines for which a section of a table is valid.
 struct Range {
   std::uint32_t least = 0, most = std::numeric_limits<std::uint32_t>::max();
   bool contains(std::uint32_t number) const { return least <= number && number <= most; }
@@ -57,7 +58,7 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// The group that an operation has.
+/// Size of the group of an operation, and its transport.
 struct Shape {
   std::uint32_t clusters = 1, hosts = 1, machines = 1;
   std::string_view transport;  ///< word of the config, such as "tcp"
@@ -87,9 +88,9 @@ struct DecisionSection {
 ///           - {up_to: 2KiB, use: recursive_doubling}
 ///           - {up_to: inf, use: "multilevel:shapes=flat/chain", segment: 32KiB, pinned: true}
 ///
-/// The size of a row is in bytes: what each participant ends with (broadcast, scatter), what it
-/// contributes (the other collectives), or what goes to one other participant (alltoall). If blocks
-/// differ, it is their mean. A barrier has the size 0.
+/// Sizes are in bytes. The size of a broadcast or scatter is that of a participant's result; of an
+/// alltoall, that of a block for one participant; of other collectives, that of a contribution. If
+/// blocks differ, it is their mean. A barrier has the size 0.
 ///
 /// Thread-safe: immutable.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, who look up the best algorithm and segment in tables.
@@ -130,7 +131,7 @@ std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file
 std::string print_decisions(const std::vector<DecisionSection>& sections,
                             const base::Settings& about);
 
-/// Returns the size of an operation, as tables count it.
+/// Returns the size of an operation as DecisionTable defines it.
 Bytes size_of(const collectives::CollectiveSpec& task, std::size_t element_bytes);
 
 /// Words of a table for orders of summation: canonical, in order, any.

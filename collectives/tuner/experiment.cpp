@@ -55,7 +55,8 @@ bool Experiment::run_once(Configuration configuration) {
   return true;
 }
 
-/// Shuffles as Fisher and Yates do. std::shuffle() gives other orders on other platforms.
+/// Shuffles by the algorithm of Fisher and Yates. std::shuffle() gives other orders on other
+/// platforms.
 void Experiment::shuffle(std::vector<Configuration>& configurations) {
   for (std::size_t left = configurations.size(); left > 1; --left)
     std::swap(configurations[left - 1], configurations[random_() % left]);

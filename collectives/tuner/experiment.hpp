@@ -46,7 +46,7 @@ struct Outcome {
 
 /// Runs configurations and keeps their samples.
 /// Thread-safe: no.
-/// Throws: what the callbacks throw; all samples are kept.
+/// Throws: exceptions of the callbacks; all samples are kept.
 class Experiment {
  public:
   /// Requires: `space` outlives the experiment. The seed decides the order of runs.
@@ -61,8 +61,8 @@ class Experiment {
   bool has_run(Configuration configuration) const { return sampled_.contains(configuration); }
   /// Returns nothing if the configuration has no samples.
   std::optional<base::Nanos> statistic(Configuration configuration) const;
-  /// Returns the configuration with the least statistic, and the simplest one of several. Returns
-  /// nothing if none has samples.
+  /// Returns the configuration with the least statistic; of several, the simplest (is_simpler()).
+  /// Returns nothing if none has samples.
   std::optional<Configuration> fastest_of(std::span<const Configuration> configurations) const;
   /// Returns all configurations that were run, in list order.
   std::vector<Configuration> all_run() const;

@@ -5,9 +5,9 @@
 
 namespace tuner {
 
-/// Searches the lengths of each family by golden section, as if times first fell and then rose. The
-/// last three lengths of a family are all run. Families take their steps together, so that their
-/// runs are interleaved.
+/// Searches the lengths of each family by golden section, as if times first fell and then rose.
+/// When at most three lengths of a family are left, all of them are run. All families take their
+/// steps together, so that their runs are interleaved.
 Outcome golden(const Space& space, const Run& run, const Options& options);
 
 }  // namespace tuner

@@ -5,8 +5,9 @@
 
 namespace tuner {
 
-/// Runs all configurations once, keeps the faster half, and doubles the number of runs in the next
-/// round, up to 16. Ends when one configuration is left. If runs are exact, there is one round.
+/// Runs all configurations once and keeps the faster half. Repeats this with twice as many runs of
+/// each configuration per round, up to 16. Ends when one configuration is left. If runs are exact,
+/// there is one round.
 /// The cost grows with the number of configurations, but no model is needed.
 Outcome halving(const Space& space, const Run& run, const Options& options);
 

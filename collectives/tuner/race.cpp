@@ -30,7 +30,8 @@ class Race {
   }
 
   Outcome finish() {
-    // Exact runs are never repeated: the second and third rounds only add neighbours.
+    // Exact runs are never repeated: the second round runs no entrant again and only adds
+    // neighbours.
     const std::vector<std::size_t> rounds =
         options_.is_exact ? std::vector<std::size_t>{1, 0} : std::vector<std::size_t>{2, 2, 3, 5};
     for (std::size_t round = 0; round < rounds.size(); ++round) {
@@ -46,7 +47,8 @@ class Race {
  private:
   /// Fills the list of entrants, those with the least predicted times first.
   void enter();
-  /// Drops the configurations whose statistics exceed the least one by the margin of the round.
+  /// Drops the configurations whose statistic exceeds the least statistic by more than the margin
+  /// of the round.
   void drop(std::size_t round);
   /// Adds the neighbours of all entrants and runs them. Returns false if the search was cancelled.
   bool walk(std::size_t round);

@@ -23,9 +23,9 @@ using collectives::Count;
 using pricing::Bytes;
 using pricing::Candidate;
 
-/// Predictions end when they exceed the least predicted time by this factor. A race with delta 1
-/// takes entrants up to twice the least time. It adds neighbours of 1.6 times their time, and then
-/// the neighbours of these.
+/// A prediction is aborted when it exceeds the least predicted time by this factor. A race with
+/// delta 1 takes entrants up to twice the least time, then neighbours up to 1.6 times the time of
+/// an entrant, and then neighbours of these.
 constexpr std::int64_t prediction_limit = 6;
 
 /// Returns the name of a candidate's family: the algorithm with all parameters that matter, except
@@ -39,7 +39,7 @@ std::string family_name(const Candidate& candidate, collectives::Collective coll
   return text.empty() ? candidate.algorithm->name : candidate.algorithm->name + ":" + text;
 }
 
-/// Returns the bytes of a candidate's messages at most; 0 = no segmentation.
+/// Returns the maximum size of a candidate's messages in bytes; 0 = no segmentation.
 Bytes length_of(const Candidate& candidate, Bytes element_bytes) {
   for (const collectives::Parameter& one : candidate.algorithm->parameters)
     if (one.is_piece) return candidate.parameters.number(one.name) * element_bytes;
@@ -51,8 +51,9 @@ Count portions_of(const Candidate& candidate, const CollectiveSpec& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
-/// Selects the families and lengths to search. As pricing::best_of() does, it compares families and
-/// counts messages with messages of a quarter of the vector.
+/// Selects the families and lengths to search. Two families are equal if they make the same
+/// schedule with messages of a quarter of the vector. From that schedule it also estimates the
+/// numbers of messages.
 class Selection {
  public:
   Selection(const CollectiveSpec& task, Bytes element_bytes, const pricing::Network& network,

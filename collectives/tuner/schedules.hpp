@@ -17,7 +17,7 @@ struct Schedules {
   const pricing::Candidate& at(Configuration one) const { return families[one.family][one.member]; }
 };
 
-/// Number of messages of a schedule at most.
+/// Default maximum for the messages of a schedule, as schedules_of() counts them.
 inline constexpr std::size_t messages_of_schedule_most = std::size_t{1} << 20;
 
 /// Returns the families of the paper: flat, chain, binary and binomial trees. Their lengths are the
@@ -31,16 +31,17 @@ std::vector<pricing::Family> families_of_paper(const collectives::CollectiveSpec
 /// families are those of pricing::families_of(). Different parameters can make the same schedule on
 /// a given network; then only the first family is kept. Lengths that need more than `messages_most`
 /// messages are left out, except the longest one of each family. A predicted time is left out if it
-/// exceeds 6 times the least one so far. No configuration that slow can enter a race, nor its
-/// neighbours. Units: lengths of the space are bytes. Throws: std::invalid_argument if there are no
-/// families.
+/// exceeds 6 times the least one so far, because neither such a slow configuration nor its
+/// neighbours can enter a race.
+/// Units: lengths of the space are in bytes.
+/// Throws: std::invalid_argument if there are no families.
 Schedules schedules_of(const std::vector<pricing::Family>& families,
                        const collectives::CollectiveSpec& task, pricing::Bytes element_bytes,
                        const pricing::Network& network, const Predict& predict,
                        std::size_t messages_most = messages_of_schedule_most);
 
-/// Returns the prediction by the evaluator of schedules.
-/// Requires: the spec and the network outlive the prediction.
+/// Returns a function that predicts times with the evaluator of schedules.
+/// Requires: the spec and the network outlive the function.
 Predict predict_on(const collectives::CollectiveSpec& task, pricing::Bytes element_bytes,
                    const pricing::Network& network);
 

@@ -10,13 +10,14 @@ namespace tuner {
 /// Options of all searches. Each search reads only some of them.
 struct Options {
   /// race: a configuration takes part if its predicted time is at most 1 + delta times the least
-  /// one. Use 1.0 if parameters of the network vary by more than 20%, or if they are assumed.
+  /// predicted time of all. Use 1.0 if parameters of the network vary by more than 20%, or if they
+  /// are assumed.
   double delta = 0.5;
   /// mgd, smgd: number of consecutive lengths of a family without a new best one, after which the
   /// search of the family ends.
   std::size_t patience = 3;
   /// smgd: a family is rejected if its best time exceeds the best of all families by more than this
-  /// factor; `no_threshold` = none is rejected so.
+  /// factor; `no_threshold` = no family is rejected for this reason.
   double theta = 2;
   /// mgd, smgd, golden, exhaustive: number of runs of each configuration.
   /// Paper: 10, which follows from the numbers of runs in Table 2.
@@ -33,7 +34,7 @@ inline constexpr double no_threshold = std::numeric_limits<double>::infinity();
 /// A search described as data. Commands and documentation find searches in the list of searches.
 /// A cancelled search chooses among the configurations that it has run.
 /// Throws: std::invalid_argument if the space has no configurations, or if the search needs
-///         predicted times and the space has none; otherwise what the run throws.
+///         predicted times and the space has none. Exceptions of the run pass through.
 struct Search {
   std::string name = {};
   std::string help = {};

@@ -9,7 +9,7 @@
 namespace tuner {
 namespace {
 
-constexpr double first_ratio = 0.75;  // assumed ratio of the next time to the first one
+constexpr double first_ratio = 0.75;  // assumed ratio of a family's second time to its first
 constexpr double flat_ratio = 0.97;
 constexpr double hopeless_if_flat = 1.25;
 

@@ -6,8 +6,8 @@
 namespace tuner {
 
 /// Runs every family with its longest messages. Then it repeatedly runs the next shorter length of
-/// one family: the one with the least predicted time. The prediction is the last time of the family
-/// times the ratio of its last two times. The ratio is 0.75 after the first run.
+/// one family: the family whose next time is predicted to be the least. The prediction is the last
+/// time of the family times the ratio of its last two times. The ratio is 0.75 after the first run.
 /// A family is finished after `patience` lengths that are not faster than its fastest one, or if
 /// its fastest time exceeds theta times that of all families. It is also finished if its ratio is
 /// above 0.97 and its fastest time exceeds 1.25 times that of all families.

@@ -15,7 +15,7 @@ namespace {
 
 using base::Nanos;
 
-constexpr std::uint64_t between_searches = 8;  // factor between two searched sizes
+constexpr std::uint64_t between_searches = 8;  // least factor between two searched sizes
 constexpr double octaves_of_weight = 4;
 constexpr double check_margin = 1.15;
 constexpr std::size_t check_runs = 3;
@@ -36,8 +36,8 @@ struct SizeSearch {
   Outcome outcome = {};
 };
 
-/// Returns the configuration of a row at a size; nothing if the space has no length within a factor
-/// of 2 of the row's, or no predicted time for it.
+/// Returns the configuration of `family` at this size whose length is nearest to `length`. Returns
+/// nothing if no length is within a factor of 2, or if it has no predicted time.
 std::optional<Configuration> find_row(const SizeSearch& size, const std::string& family,
                                       std::uint64_t length) {
   const auto& families = size.corrected.families;
@@ -45,7 +45,7 @@ std::optional<Configuration> find_row(const SizeSearch& size, const std::string&
                                   [&](const Family& one) { return one.name == family; });
   if (found == families.end()) return std::nullopt;
   std::optional<Configuration> nearest;
-  double distance = 1.01;  // octaves
+  double distance = 1.01;  // in octaves (factors of 2)
   for (std::size_t member = 0; member < found->members.size(); ++member) {
     const Member& one = found->members[member];
     if (!one.predicted) continue;
@@ -75,7 +75,7 @@ class TableSearch {
   bool search_some();
   /// Corrects all predicted times.
   void correct();
-  /// Chooses at the other sizes. Returns false if the search was cancelled.
+  /// Chooses a configuration at the sizes without a search. Returns false if it was cancelled.
   bool check_others();
   /// Keeps rows of the earlier table that are nearly as fast as the choices.
   void keep_old_rows();
@@ -206,13 +206,15 @@ std::vector<SizeChoice> TableSearch::choices() const {
   return all;
 }
 
-/// Returns whether a choice may use the length of a row of its family, of at least one size.
+/// Returns whether the row can cover `size` too: it has the same family, and its length costs
+/// little more than the length chosen for `size`. `last_size` is the largest size of the row so
+/// far.
 bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
   const Configuration chosen = *size.outcome.chosen;
   const Member& own = member_of(size.corrected, chosen);
   if (size.corrected.families[chosen.family].name != row.family) return false;
   if (own.length == row.length) return true;
-  // Messages that are not shorter than the row's sizes do not segment them.
+  // Messages that are at least as long as the vectors of the row do not segment them.
   if (row.length == 0) return own.length >= last_size;
   const auto joined = find_row(size, row.family, row.length);
   if (!joined) return false;

@@ -10,12 +10,14 @@ namespace tuner {
 
 /// Returns the search space of a size in bytes. Families of different sizes correspond by name.
 using SpaceOf = std::function<Space(std::uint64_t bytes)>;
-/// Executes a configuration of the space of a size once, as Run does.
+/// Runs a configuration of the space for `bytes` once. Returns its time, or nothing if the run is
+/// void (experiment.hpp).
 using RunAt = std::function<std::optional<base::Nanos>(std::uint64_t bytes, Configuration)>;
 
 inline constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
 
-/// A row of a table: the configuration for sizes above those of the row before.
+/// A row of a table: the configuration for sizes up to `up_to` that are above those of the previous
+/// row.
 struct Row {
   std::uint64_t up_to = any_size;  ///< largest size in bytes, inclusive
   std::string family = {};
@@ -32,7 +34,7 @@ struct SizeChoice {
   std::uint64_t bytes = 0;
   std::string family = {};
   std::uint64_t length = 0;
-  base::Nanos predicted{0};                  ///< by the model, before corrections
+  base::Nanos predicted{0};                  ///< time predicted by the model, before corrections
   std::optional<base::Nanos> measured = {};  ///< nothing if the configuration was not run
   bool is_searched = false;                  ///< whether a search made the choice
   Outcome evidence = {};                     ///< all samples of this size
@@ -42,15 +44,15 @@ struct SizeChoice {
 
 struct Table {
   std::vector<SizeChoice> choices = {};  ///< one for each size
-  std::vector<Row> rows = {};            ///< empty if the search was cancelled
-  std::size_t runs = 0;                  ///< including void ones
+  std::vector<Row> rows = {};  ///< rows by ascending size; empty if the search was cancelled
+  std::size_t runs = 0;        ///< number of runs, including void ones
   base::Nanos time_spent{0};
   bool was_cancelled = false;
 };
 
 /// Logarithms of measured time / predicted time, by family and size. They correct predictions of
-/// other sizes. A figure has weight exp(-d / 4) at a distance of d octaves. A family that was never
-/// run is corrected by the figures of all families.
+/// other sizes. The logarithm of a size that is d octaves away has the weight exp(-d / 4). A family
+/// that was never run is corrected by the logarithms of all families.
 class Corrections {
  public:
   void add(std::uint64_t bytes, const std::string& family, base::Nanos predicted,
@@ -69,7 +71,7 @@ class Corrections {
   std::vector<Figure> all_;
 };
 
-/// What a table is made from.
+/// Input of tune_table().
 struct TableTask {
   std::vector<std::uint64_t> sizes = {};  ///< bytes, in ascending order and not 0
   SpaceOf space_of = {};
@@ -78,10 +80,12 @@ struct TableTask {
 };
 
 /// Makes the table of a collective.
-/// 1. Searches at the first size, and at each size that is at least 8 times the last of these.
-/// 2. Corrects the predicted times of all other sizes by the times measured in the searches. There
-///    it chooses the fastest configuration. If the best ones of several families are within 15%, it
-///    runs up to 4 of them, 3 times each. If no search has measured anything, it runs nothing.
+/// 1. Searches at the first size, and then at each size that is at least 8 times the size of the
+///    previous search.
+/// 2. At all other sizes, corrects the predicted times by the times measured in the searches, and
+///    chooses the fastest configuration. If the fastest configurations of several families are
+///    within 15%, it first runs up to 4 of them, 3 times each. If no search has measured anything,
+///    it runs nothing.
 /// 3. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
 ///    of 2. By the corrected model, the row's length must cost at most 3% more. The boundary of two
 ///    rows is the size at which their corrected times cross.
