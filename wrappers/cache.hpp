@@ -20,7 +20,7 @@ namespace wrappers {
 /// by number may be a tuple that an operation on another path has already axed. If an axe or delete
 /// passes through this wrapper, it drops the affected tuples.
 ///
-/// Context: the operation's.
+/// Context: runs in the context of the operation.
 /// Blocks:  never.
 /// Throws:  nothing of its own.
 /// Order:   A reply from the cache may overtake operations that went down earlier.

@@ -29,12 +29,13 @@ struct ConditionCheckSettings {
   std::uint64_t ask_for = 1;  ///< number of tuples per request
 };
 
-/// Parts of the rule that tests turn off. Such a test shows why the part is needed.
+/// Parts of the decision rule that tests can turn off. Such a test shows why the part is needed.
 struct ConditionCheckSwitches {
   /// If false, exact pairs are ignored: any tuple of a later round decides the round, as in the
   /// paper.
   bool use_exact_pair = true;
-  /// If false, a root does not pass on an exact pair that it has from another root.
+  /// If false, a root does not put exact pairs that it received from other roots into its own
+  /// tuples.
   bool record_adoption = true;
 };
 
@@ -48,8 +49,8 @@ struct ConditionCheckSwitches {
 /// the same bits.
 ///
 /// If clusters do not push their tuples, an undecided round immediately asks for tuples. It assumes
-/// that the last known values still hold, and asks as few clusters as would then decide the round.
-/// Clusters whose values are nearest to a decision come first. If even the values of all clusters
+/// that the last known values of other clusters still hold. From them it chooses the fewest
+/// clusters whose values would decide the round, and asks these. If even the values of all clusters
 /// would not decide the round, it asks all. If the replies do not decide the round, it asks the
 /// remaining clusters. It also asks again each cluster whose tuple was too old.
 ///
@@ -59,18 +60,18 @@ struct ConditionCheckSwitches {
 /// result then has the value of the own cluster only.
 ///
 /// Why:     A tuple of a later round shows that another root has decided our round, but not how.
-///          Either partial values decided it, or that root combined the complete value with our
-///          tuple, after which the program may continue. Each tuple therefore carries the newest
-///          exact pair that its root knows. The root has combined the pair's value itself, or
-///          adopted the pair from another tuple. If a tuple carries an exact pair of our round, the
-///          pair is our result. Otherwise partial values decided our round, so it has the only
-///          outcome that partial values can prove.
+///          Either partial values decided it, which proves one outcome of the condition, or that
+///          root combined the values of all clusters, including ours, which can give either
+///          outcome. Each tuple therefore carries the newest exact pair that its root knows. The
+///          root has combined the pair's value itself, or adopted the pair from another tuple. If a
+///          tuple carries an exact pair of our round, the pair is our result. Otherwise partial
+///          values decided our round, so it has the only outcome that partial values can prove.
 /// Blocks:  until the round is decided or the host's deadline passes. The caller sleeps between
 ///          arrivals of tuples. The next round waits until this one is decided.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
-/// Context: the operation that arrives last in its cluster's round runs this code in its context.
-/// Order:   Rounds must arrive in the order of their sequences and are decided one by one.
+/// Context: runs in the context of the operation that arrives last in its cluster's round.
+/// Order: Rounds must arrive in the order of their sequence numbers. They are decided one by one.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
 ///          clusters, a failure that precedes the decision cannot be undone. Such a failure is a
 ///          failed contribution, an error or a deadline. The wrapper marks the result element with

@@ -17,7 +17,7 @@ namespace {
 
 using paths::OperationKind;
 
-constexpr std::uint32_t role_up = 1;  // "down" is 0
+constexpr std::uint32_t role_up = 1;  // index of the role `up`; `down` is 0
 
 }  // namespace
 

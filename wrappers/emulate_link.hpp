@@ -26,14 +26,15 @@ namespace wrappers {
 ///
 /// Why:     Simulation and emulation use the same wrapper, so that the delay of links is computed
 ///          in one place only.
-/// Blocks:  until the message has arrived. Never for a push or a release, because the sender of a
-///          push waits for no reply.
+/// Blocks: until the message has arrived. Does not block for a push or a release, because the
+///          sender of a push waits for no reply.
 /// Throws:  nothing of its own. A failure on its way up continues when it has arrived.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
-/// Context: that of the operation. A push continues in a service context.
+/// Context: runs in the context of the operation. A push continues in a service context.
 /// Order:   Messages arrive in the order in which they were sent. Messages of one contributor also
 ///          continue in that order.
-/// Records: for each message: when it was sent, when it arrived, and how long it waited for others.
+/// Records: for each message: when it was sent, when it arrived, and how long it waited for earlier
+/// messages.
 class EmulateLink final : public paths::BlockingWrapper {
  public:
   EmulateLink(paths::Deployment& deployment, std::shared_ptr<paths::EmulatedLink> link)
@@ -46,7 +47,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   void drain() override;  ///< waits for pushes, which may arrive long after they were sent
 
  private:
-  /// Identifies the pushes of one contributor at one stage. They stay in order.
+  /// Identifies the queue (lane) of the pushes of one contributor at one stage.
   using LaneKey = std::pair<paths::StageId, std::uint32_t>;
   /// Position of an operation among those of the same contributor that have not continued yet.
   using Place = std::pair<LaneKey, std::uint64_t>;
@@ -74,7 +75,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   bool is_first(const Place& place) const;
   void wait_for_turn(const Place& place, runtime::Deadline deadline);
   void leave(const Place& place);
-  struct InLine;  // an operation's position in line_; the destructor removes it
+  struct InLine;  // an operation's entry in line_; the destructor removes it
   void empty_lane(LaneKey key, const paths::Next& next);
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
@@ -82,8 +83,8 @@ class EmulateLink final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
-  std::map<LaneKey, Lane> lanes_;  // an entry exists while a service context sends its pushes
-  std::set<Place> line_;           // pushes, and operations that wait for replies
+  std::map<LaneKey, Lane> lanes_;  // a lane exists while a service context sends its pushes
+  std::set<Place> line_;           // all operations that have not continued yet
   std::uint64_t next_place_ = 0;
   runtime::WaitList emptied_;  // notified when an entry of lanes_ or line_ is removed
 };

@@ -12,7 +12,7 @@ namespace wrappers {
 ///
 /// Blocks:  never; records are added without locks.
 /// Throws:  nothing of its own.
-/// Context: the operation's.
+/// Context: runs in the context of the operation.
 class EventCollector final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;

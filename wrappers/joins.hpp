@@ -5,14 +5,14 @@
 
 namespace wrappers {
 
-/// Combines the values of all contributors and gives each of them the result. The last arriver
-/// leads the round.
+/// Combines the values of all contributors and gives each of them the result. The contributor that
+/// arrives last leads the round.
 /// Paper: Bongo et al. 2004, §III-A.
 paths::WrapperKind allreduce_kind();
 
-/// Combines the values of all contributors for slot 0. The contributor at slot 0 waits for the
-/// result. The others get an empty result as soon as their contribution is accepted. They may be
-/// any number of rounds ahead.
+/// Combines the values of all contributors and gives the result to the contributor at slot 0, which
+/// waits for it. The others get an empty result as soon as their contribution is accepted. They can
+/// therefore be any number of rounds ahead.
 paths::WrapperKind reduce_kind();
 
 /// Gives every contributor the tuple of the root; tuples of other contributors are ignored. If the

@@ -15,12 +15,12 @@ namespace wrappers {
 
 /// Sends a move down without waiting for it, and returns the result of an earlier move: the one
 /// `rounds` moves before. The first `rounds` moves return their own value, without a condition. The
-/// wrappers below may thus take as long as `rounds` rounds.
+/// wrappers below can thus take as long as `rounds` rounds without delaying the program.
 ///
-/// Why:     As with a nonblocking allreduce, the program iterates while the messages cross the wide
-///          area. A solver may therefore do a few iterations too many.
+/// Why: As with a nonblocking allreduce, the program computes while the messages cross the wide
+///          area. The price is that a solver stops up to `rounds` iterations late.
 /// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
-///          until all moves have returned, whatever their results. They do return, because the
+///          until all moves have returned, whatever their results. All moves return, because the
 ///          other contributors have started the same rounds.
 /// Throws:  the exception of the earlier move. A contribution that failed above this wrapper goes
 ///          down at once. Its contributor gets the failure at once, instead of the result that is

@@ -36,11 +36,11 @@ struct LaggedCheckSettings {
 /// Blocks:  until every other cluster's value of the earlier round has arrived, or until the
 ///          deadline.
 /// Throws:  TravelError.
-/// Context: that of the last operation of the cluster to arrive in the round.
+/// Context: runs in the context of the operation that arrives last in its cluster's round.
 /// Order:   Rounds must arrive one by one, from 0 on.
 /// Failure: A failure is final for the cluster, as in condition_check. The other clusters receive
-///          the error mark after the earlier values. They fail when they need a value that was
-///          never sent.
+///          the error mark after the values that were sent before it. They fail when they need a
+///          value that was never sent.
 /// Ends:    An incomplete last batch is not sent, because no cluster needs the results of its
 ///          rounds.
 /// Records: one read of each other cluster's value for each round (paths/joins/awaited_values.hpp).

@@ -26,8 +26,8 @@ namespace wrappers {
 /// Blocks:  as the element does, until the host's deadline. The first operation also blocks until
 ///          the element's host has started.
 /// Throws:  pastset::ElementError, with the element's message.
-/// Context: the operation's.
-/// Order:   as with a store.
+/// Context: runs in the context of the operation.
+/// Order: Blocked moves continue in the order of arrival, as with a store.
 class Map final : public paths::BlockingWrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}
@@ -39,7 +39,7 @@ class Map final : public paths::BlockingWrapper {
                                             const paths::Next& next);
   const std::string name_of_element_;
   runtime::Mutex mutex_;
-  // Empty: not tried yet; null: cannot be mapped.
+  // The mapped element. nullopt = mapping was not tried yet; nullptr = it cannot be mapped.
   std::optional<std::shared_ptr<pastset::Element>> element_;
 };
 

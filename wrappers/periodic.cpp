@@ -9,7 +9,7 @@ namespace wrappers {
 
 void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   // Joins below see only the rounds that are multiples of `every_`. A withdrawal or release
-  // therefore gets the number of the last such round.
+  // therefore gets the sequence number of the last such round.
   if (paths::is_farewell(operation.kind)) operation.sequence -= operation.sequence % every_;
   const bool goes_on =
       operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;

@@ -15,10 +15,10 @@ namespace wrappers {
 ///          iteration. It stops at a round that passes, whose condition is exact.
 /// Blocks:  never; rounds that do not pass do not synchronize threads.
 /// Throws:  nothing of its own.
-/// Context: the operation's.
+/// Context: runs in the context of the operation.
 /// Failure: In a round that does not pass, a contribution that failed above this wrapper fails only
-///          its own thread. If it went down, a join below would wait for contributors that never
-///          arrive in that round.
+///          its own thread. If the failure went down the path, a join below would wait for
+///          contributors that never arrive in that round.
 class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}

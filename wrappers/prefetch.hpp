@@ -15,12 +15,13 @@
 
 namespace wrappers {
 
-/// Begins a path that has no thread. It repeatedly asks the far end for a tuple newer than the last
-/// one. It moves each tuple into its own element. Older tuples that it did not receive are skipped.
-/// Its element numbers the tuples itself. Reads of a thread whose path passes through this wrapper
-/// are served from this element.
+/// Begins a path that has no thread. It repeatedly asks the element at the end of the path for a
+/// tuple newer than the last one, and moves each tuple into an element of its own host. Tuples that
+/// were replaced by newer ones in the meantime are skipped. The own element numbers its tuples
+/// independently. Reads of a thread whose path passes through this wrapper are served from this
+/// element.
 ///
-/// Why:     The request and its tuple travel while the application computes.
+/// Why: Requests and tuples travel while the application computes.
 /// Blocks:  only the wrapper's own service context, while there is no newer tuple. A read that ends
 ///          at a deadline is repeated, because the threads that read the element have their own
 ///          deadline. These threads block as the element does.
@@ -29,7 +30,7 @@ namespace wrappers {
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
 /// Context: one service context, from start() to stop(). Threads that read the element need no
 ///          service context.
-/// Order:   that of the far element.
+/// Order: Tuples arrive in the order of the far element.
 /// Records: for each read: when it was sent, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {
  public:

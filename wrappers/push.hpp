@@ -17,9 +17,9 @@ namespace wrappers {
 
 struct PushSettings {
   std::shared_ptr<pastset::Element> from;
-  /// Element that receives requests; null: sends without requests.
+  /// Element that receives requests; nullptr = tuples are sent without requests.
   std::shared_ptr<pastset::Element> asks;
-  bool every = false;  ///< true: sends all tuples; false: only the newest each time
+  bool every = false;  ///< true = sends all tuples; false = only the newest unsent tuple each time
 };
 
 /// Begins a path that has no thread, and sends tuples of an element down the path without replies.
@@ -33,14 +33,14 @@ struct PushSettings {
 /// Throws:  nothing of its own.
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
 ///          note 1, mention it as an option.
-/// Context: one service context, from start() to stop().
-/// Order:   that of the element. If only the newest tuple is sent, a tuple that waits for credits
-///          may be replaced by a newer one. Requested tuples are never replaced. If `every` is
-///          true, no tuple is replaced.
-/// Ends:    when its element or the element of requests has an error mark. The wrapper then sends a
-///          release with the mark down its path, after the earlier tuples. Hosts that wait for a
-///          requested tuple then fail, too. If there is no mark, stop() sends the newest tuple, or
-///          all remaining ones. Other hosts then find them at the far end.
+/// Context: runs in one service context, from start() to stop().
+/// Order: Tuples are sent in the order of the element. If only the newest tuple is sent, a newer
+///          tuple can replace one that waits for credits. Requested tuples are never replaced. If
+///          `every` is true, no tuple is replaced.
+/// Ends: The wrapper ends when its element or the element of requests has an error mark. It then
+///          sends a release with the mark down its path, after the earlier tuples. Hosts that wait
+///          for a requested tuple then fail, too. If there is no mark, stop() sends the newest
+///          tuple, or all remaining ones. Other hosts then find them at the far end.
 /// Records: each tuple that it sends, like a read of a prefetch.
 class Push final : public paths::Wrapper {
  public:
@@ -65,11 +65,11 @@ class Push final : public paths::Wrapper {
   const PushSettings settings_;
   std::uint32_t path_ = 0;
   runtime::Task following_;
-  // Used by the context that runs follow(), and after its end by stop().
+  // The following members are used by the context that runs follow(), and after its end by stop().
   std::uint64_t next_ = 0;      // number of the first unsent tuple
   std::uint64_t next_ask_ = 0;  // number of the next request to serve
   std::uint64_t sent_ = 0;
-  bool has_ended_ = false;  // whether it has ended with an error mark
+  bool has_ended_ = false;  // whether the push has ended because of an error mark
 };
 
 paths::WrapperKind push_kind();

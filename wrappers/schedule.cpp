@@ -188,7 +188,7 @@ paths::WrapperKind schedule_kind() {
     }
     const auto participants = groups::participants_of(place.plan());
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
-                          // Reported by one host only.
+                          // Only the first host reports it.
                           !participants.empty() && participants.front() == place.host();
     if (const std::string why = is_asked ? why_not(place.plan(), declared_call(reduction, by)) : "";
         !why.empty())

@@ -16,8 +16,8 @@ class HostGroup;
 
 namespace wrappers {
 
-/// Returns the call that each host makes for a round of a declared collective. It has no memory.
-/// `by` is the name of the schedule.
+/// Returns the call that each host makes for a round of a declared collective. The call has no
+/// arrays. `by` is the name of the schedule.
 groups::Call declared_call(const paths::Reduction& reduction, const std::string& by);
 
 /// Combines the values of all hosts that have threads, one value of each host in each round. Every
@@ -29,7 +29,7 @@ groups::Call declared_call(const paths::Reduction& reduction, const std::string&
 /// Throws:  TravelError. A failed round fails on all hosts that still need one of its messages;
 ///          later rounds continue. If a contributor ends, all later rounds fail.
 /// Paper:   Matsuda et al. 2006; Karonis et al. 2000.
-/// Context: the operation's. It waits for messages, folds and copies.
+/// Context: runs in the context of the operation, which waits for messages, folds and copies.
 /// Order:   Rounds may overtake each other.
 class Schedule final : public paths::BlockingWrapper {
  public:

@@ -13,7 +13,7 @@
 namespace wrappers {
 
 /// Events after which a store marks its element with an error. Only stores on paths that begin with
-/// a push may mark.
+/// a push are permitted to mark.
 enum class StoreMarks : std::uint8_t {
   nothing,
   failures,          ///< a failed move, or an end of the path by a failure
@@ -21,14 +21,13 @@ enum class StoreMarks : std::uint8_t {
 };
 
 /// Ends a path in an element. It carries out each operation on the element and replies with the
-/// element's result. The result of a move is the moved tuple. If it leaves error marks, its path
-/// begins with a push.
+/// element's result. The result of a move is the moved tuple.
 ///
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message.
-/// Context: the application thread, for operations from the element's own host. For operations from
-///          other hosts, a service context if the element runs application code or another process
-///          may hold its lock, otherwise none.
+/// Context: runs in the application thread for operations from the element's own host. Operations
+///          from other hosts run without a context of their own. They run in a service context only
+///          if the element runs application code or another process can hold its lock.
 /// Order:   Blocked moves continue in the order of arrival.
 class Store final : public paths::Wrapper {
  public:
