@@ -26,7 +26,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr base::Nanos overhead = std::chrono::microseconds(50);  // same value as in the planners
+// Default of the planners' parameter overhead_ns.
+constexpr base::Nanos overhead = std::chrono::microseconds(50);
 constexpr std::uint64_t networks_max = 100'000;
 
 struct Options {
@@ -73,8 +74,8 @@ std::vector<Bytes> read_sizes(const Options& options) {
   return sizes;
 }
 
-/// Returns the compared algorithms and planners, fastest first. Only the fastest variant of Min³+
-/// is compared, and none if links are half duplex.
+/// Returns the algorithms and plans to compare, fastest first. They include only the fastest plan
+/// of Min³+, and none if links are half duplex.
 std::vector<Contender> compared(const pricing::Network& network, const Counts& counts,
                                 const Options& options) {
   std::vector<Contender> all =

@@ -3,8 +3,8 @@
 //
 //   paths run CONFIG -- allreduce_rate [--by tree|group|loop] [--bytes 32MiB]
 //
-// The allreduce uses the tree that the config declares, the group of all, or a loop over shared
-// memory.
+// The option --by chooses the allreduce: the tree that the config declares, the group of all
+// threads, or a loop over shared memory.
 //
 // The tree is that of a collective `sum` of doubles. The loop is a lower bound for any framework:
 // each thread adds one part of all vectors, and writes the sums to every vector. It works only

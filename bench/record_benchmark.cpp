@@ -26,8 +26,7 @@ void take_all(eventspace::Recorder& recorder) {
   });
 }
 
-/// Measures add() alone. Another thread removes the records; the time that this takes is not
-/// counted.
+/// Measures add() alone. Another thread removes the records; its time is not counted.
 void add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   eventspace::EventRecord record;

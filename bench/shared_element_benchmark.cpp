@@ -41,7 +41,8 @@ std::unique_ptr<SharedSpace> make_space(std::size_t bytes = std::size_t{64} << 2
   return SharedSpace::make("benchmark-" + std::to_string(getpid()), {.bytes = bytes});
 }
 
-/// Another process. It ends when its function returns, or when this object kills it.
+/// A child process. It ends when its function returns, or when the destructor of this object kills
+/// it.
 class Other {
  public:
   explicit Other(const std::function<void()>& act) : pid_(fork()) {
@@ -49,7 +50,7 @@ class Other {
     act();
     _exit(0);
   }
-  /// Creates a process that maps the space.
+  /// Creates a child process that maps the space.
   Other(const SharedSpace& space, runtime::Waiting waiting,
         const std::function<void(SharedSpace&)>& act)
       : Other([&] {
@@ -69,8 +70,8 @@ class Other {
   bool is_over_ = false;
 };
 
-/// Returns a tuple of zeros, written directly into memory that buffer() of `where`, an element or a
-/// path, returned.
+/// Returns a tuple of zeros. It is written directly into memory from buffer() of `where`, which is
+/// an element or a path.
 template <class Where>
 base::Payload built_in(Where& where, std::int64_t bytes) {
   base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
@@ -176,7 +177,7 @@ BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTi
 
 /// Sends large tuples. One process copies a tuple into the element, writes it there directly, or
 /// forwards one that is already in the element. The other process reads each cache line of the
-/// tuple there.
+/// tuple in the element.
 void large_tuples(benchmark::State& state) {
   const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");

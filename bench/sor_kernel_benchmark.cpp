@@ -19,7 +19,7 @@ constexpr double omega = 1.99;
 void count_cells(benchmark::State& state, std::size_t cells) {
   const auto all = static_cast<double>(state.iterations()) * static_cast<double>(cells);
   state.counters["cells"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
-  // Each cell is read and written once if black cells follow red ones by one row.
+  // Bytes if each cell is read and written once, as when black cells follow red ones by one row.
   state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 using namespace paths;
 
-/// Counts arriving frames. In the other process it replies to each frame, or to the last frame of a
-/// batch.
+/// Counts arriving frames. The other process also sends replies: to each frame, or to the last
+/// frame of each batch.
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;
@@ -55,7 +55,7 @@ struct Ask {
   std::size_t bytes = 8;
   std::uint64_t frames = 1000;  // frames per repetition
   std::uint64_t repetitions = 7;
-  std::uint64_t answers_each = 1;  // 1 = round trips
+  std::uint64_t answers_each = 1;  // frames per reply; 1 = measures round trips
 };
 
 std::unique_ptr<Transport> make(runtime::Runtime& runtime, const Ask& ask, std::uint32_t host) {
@@ -111,7 +111,7 @@ std::vector<double> measure(const Ask& ask) {
 }
 
 void run(const Ask& ask) {
-  const pid_t far = fork();  // must precede the start of any thread
+  const pid_t far = fork();  // forks before any thread exists
   if (far == 0) {
     answer(ask);
     _exit(0);

@@ -137,7 +137,7 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
   const auto participants = groups::participants_of(plan);
-  // Only the first host needs prices and the file of links.
+  // Only the first host needs predicted times and the file of links.
   const bool has_first = !run.is_one_host || run.host == participants.front();
   if (has_first) interruption_.emplace();
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
@@ -325,8 +325,8 @@ void CollectiveTimes::end_if_asked() {
       prints ? fmt::format("# interrupted: the figures of {} sizes so far\n", rows_.size()) : "");
 }
 
-/// Calls measure(). Ctrl-C may end other hosts first, and measure() then fails here. In that case
-/// the results so far are written.
+/// Calls measure(). If Ctrl-C ends other hosts first, measure() fails here. In that case the
+/// results so far are written.
 void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group,
                                      collectives::Collective collective, std::uint64_t bytes) {
   try {
@@ -337,7 +337,7 @@ void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group
   }
 }
 
-/// Returns the schedule that a group would select.
+/// Returns the schedule that a group of all threads would select.
 std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Collective collective,
                                                                  std::uint64_t bytes,
                                                                  std::uint32_t root) const {

@@ -24,14 +24,16 @@ struct CollectiveOptions {
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
-  std::uint64_t consecutive = 1;  ///< calls in an iteration, whose time is their mean
+  /// Number of calls in an iteration; the time of the iteration is the mean of a call.
+  std::uint64_t consecutive = 1;
   bool shows_all = false;
   bool checks = false;
   bool prices_only = false;
   bool overlaps = false;
-  bool shares_arrays = false;  ///< all threads use the same arrays; results are undefined
-  std::string schedule;        ///< "" = tuned if the config has a table of decisions, else best
-  std::string links = {};      ///< file from `paths measure`
+  /// Whether all threads use the same arrays; results are then undefined.
+  bool shares_arrays = false;
+  std::string schedule;  ///< "" = `tuned` if the config has a table of decisions, otherwise `best`
+  std::string links = {};  ///< file of measured links that `paths measure` wrote
   std::string operation = "sum";
   std::string root = "0";  ///< rank, or "each"
   std::size_t window = 0;  ///< as in groups::Call
@@ -44,13 +46,13 @@ struct CollectiveOptions {
 ///
 /// In each iteration the members agree on a start time, on the virtual clock of the run or on the
 /// clock of the machine. The iteration lasts from the start time until the last member has ended.
-/// The size is the size of the vector. For gather, scatter, allgather, reduce_scatter and alltoall
-/// it is the size of one block.
+/// The size of a collective is that of its vector. For gather, scatter, allgather, reduce_scatter
+/// and alltoall it is the size of one block.
 ///
 /// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
-/// and figures cover all roots. With `prices_only` nothing is sent. With `shares_arrays` messages
-/// have their full length, but their contents are undefined and not checked
-/// (groups::Call::has_values).
+/// and the figures cover the calls of all roots. With `prices_only` nothing is sent. With
+/// `shares_arrays` messages have their full length, but their contents are undefined and not
+/// checked (groups::Call::has_values).
 ///
 /// Thread-safe: one object serves all threads of a process.
 class CollectiveTimes {
@@ -66,12 +68,14 @@ class CollectiveTimes {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< indexed by root
-    std::vector<base::Nanos> times = {};       ///< same count for each root; empty with prices_only
-    std::vector<double> overlapped = {};       ///< ratio of times with and without a computation
-    std::vector<pricing::Price> prices = {};   ///< predicted times, by root
-    base::Nanos bound{0};                      ///< lower bound; the mean over roots
-    base::Nanos price() const;                 ///< predicted time; the mean over roots
-    std::string algorithm() const;             ///< name, or the number of names if roots differ
+    /// Measured times, the same number for each root; empty with prices_only.
+    std::vector<base::Nanos> times = {};
+    /// Time of a call with a simultaneous computation / time of a call alone.
+    std::vector<double> overlapped = {};
+    std::vector<pricing::Price> prices = {};  ///< predicted times, by root
+    base::Nanos bound{0};                     ///< lower bound; the mean over roots
+    base::Nanos price() const;                ///< predicted time; the mean over roots
+    std::string algorithm() const;            ///< name, or the number of names if roots differ
     std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< total over all roots
   };
   class Arrays;
@@ -80,7 +84,7 @@ class CollectiveTimes {
                std::uint64_t bytes);
   static void compute(paths::Thread& thread, base::Nanos time);
   static void check_operation(const std::string& name);
-  /// Returns the range of roots: the first one, and one more than the last.
+  /// Returns the range of roots: the first root, and the last root + 1.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;
@@ -98,11 +102,12 @@ class CollectiveTimes {
   std::vector<collectives::Collective> collectives_;
   std::vector<std::uint64_t> sizes_;
   std::unique_ptr<pricing::Network> network_;
-  std::unique_ptr<groups::Selector> selector_;  // nullptr unless prices or a plan are wanted
+  // nullptr if neither predicted times nor a planner are needed.
+  std::unique_ptr<groups::Selector> selector_;
   std::uint32_t participants_ = 0, threads_ = 0;
-  std::optional<std::uint32_t> root_;  // nullopt = each
+  std::optional<std::uint32_t> root_;  // nullopt = each thread in turn
   std::vector<Row> rows_;
-  std::optional<Interruption> interruption_;  // in the process of thread 0
+  std::optional<Interruption> interruption_;  // exists only in the process of thread 0
 };
 
 }  // namespace bench

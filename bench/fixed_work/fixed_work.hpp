@@ -16,7 +16,8 @@ using base::Nanos;
 
 enum class Method : std::uint8_t {
   fixed_work,  ///< fwq: times the same piece of work again and again
-  fixed_time,  ///< ftq: counts units of work in each interval of a drift-free grid
+  fixed_time,  ///< ftq: counts units of work in each interval; intervals begin at fixed multiples
+               ///< of their length
   detour,      ///< reads the clock continuously and keeps the gaps
 };
 
@@ -43,11 +44,11 @@ struct Options {
 
   Nanos work_or_default() const;
   Nanos gap_threshold(Nanos shortest_look) const;  ///< threshold of the method `detour`
-  std::size_t samples() const;                     ///< per thread; for fwq and ftq
+  std::size_t samples() const;                     ///< number of samples per thread (fwq and ftq)
   std::string mistake() const;                     ///< error in the options; "" if there is none
 };
 
-/// Measured numbers of one thread.
+/// Measurements of one thread. A prefix names the method for which a member is used.
 struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement
@@ -55,7 +56,7 @@ struct Samples {
   std::vector<std::uint32_t> done;  ///< ftq: units of work in each interval
   std::vector<Detour> gaps;         ///< detour: gaps above the threshold, between clock readings
   Nanos shortest_look{0};           ///< detour: shortest time between two clock readings
-  bool is_full = false;             ///< detour: ended early, as there was no room for more gaps
+  bool is_full = false;  ///< detour: whether it ended early because the memory for gaps was full
 };
 
 /// Percentiles of a set of durations (nearest-rank method).
@@ -100,7 +101,7 @@ Distribution distribution(std::vector<Nanos> durations);
 std::vector<double> lost_by_bin(std::span<const Detour> detours, Nanos span, Nanos bin);
 /// Returns at most three periods of lost time, from two bins to a tenth of the measured time.
 /// Periods that chance may explain are omitted; one run in a thousand reports such a period
-/// wrongly. Fractions of a found period are omitted too.
+/// wrongly. If a period is found, its fractions (half, a third, ...) are omitted too.
 std::vector<Period> periods(std::vector<double> lost, Nanos bin);
 
 nlohmann::ordered_json to_json(const Options& options, std::span<const Findings> threads);
@@ -109,7 +110,7 @@ std::string to_text(const nlohmann::ordered_json& json);
 /// Returns the samples, one line each.
 std::string to_csv(const Options& options, std::span<const Samples> threads);
 /// Returns lines "start_ns<tab>duration_ns". The last line has duration 0 and marks the end of the
-/// measurement. A replay continues there with the first line.
+/// measurement. A replay starts again with the first line when it reaches that time.
 std::string to_noise(const Findings& findings);
 
 }  // namespace bench::fixed_work

@@ -58,7 +58,8 @@ std::uint64_t calibrated_steps(Nanos target) {
   return steps;
 }
 
-/// Returns the shortest clock reading. Stops after a hundred readings of which none was shorter.
+/// Returns the shortest time between two clock readings. Stops after a hundred readings without a
+/// shorter one.
 Nanos shortest_look() {
   Nanos shortest = Nanos::max();
   auto last = Clock::now();

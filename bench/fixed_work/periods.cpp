@@ -61,8 +61,8 @@ struct Spectrum {
   std::size_t spread = 0;  ///< number of indices over which one frequency spreads on each side
 };
 
-/// Returns the power at four times as many frequencies as the numbers determine. A frequency
-/// between two of those is therefore not missed. A Hann window keeps a strong frequency from hiding
+/// Returns the power at four times as many frequencies as the values determine, so that a frequency
+/// between two of the latter is not missed. A Hann window keeps a strong frequency from hiding
 /// others.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
@@ -86,7 +86,7 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
       std::numbers::ln2;
   std::vector<double> limits(spectrum.power.size(), 0);
   for (std::size_t begin = first; begin < limits.size(); begin *= 2) {
-    // The last octave may have few frequencies, so its sample includes lower ones.
+    // The last octave can have few frequencies, so lower frequencies are added to its sample.
     const std::size_t end = std::min(2 * begin, limits.size());
     const std::size_t from = std::max(first, std::min(begin, end - end / 2));
     std::vector<double> octave(spectrum.power.begin() + static_cast<std::ptrdiff_t>(from),
@@ -128,8 +128,9 @@ double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t stro
   return frequency;
 }
 
-/// Subtracts the mean course of lost time over one period. Returns the share of the variation that
-/// this removes, less the share that subtracting any course of as many bins removes by chance.
+/// Averages the lost time over all periods, bin by bin, and subtracts the result from each period.
+/// Returns the share of the variation that this removes, minus the share that it would remove from
+/// random values.
 double take_off(std::vector<double>& lost, double period) {
   const auto places = static_cast<std::size_t>(std::max(2.0, std::round(period)));
   const auto place_of = [&](std::size_t i) {

@@ -19,8 +19,9 @@ struct LaneRoundsOptions {
   std::uint64_t rounds = 11;
 };
 
-/// Measures the time from a common start until the last byte has arrived. The first host chooses
-/// the start. All hosts therefore need the same clock: that of the machine, or the virtual one.
+/// Measures the time of each round: from a common start time until the last byte has arrived. The
+/// first host chooses the start time. All hosts therefore need the same clock: that of the machine,
+/// or the virtual one.
 ///
 /// Thread-safe: one object serves all threads of a process. The first thread of each host takes
 /// part.

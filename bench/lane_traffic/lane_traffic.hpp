@@ -35,7 +35,7 @@ class LaneTraffic {
   struct Figures {
     std::uint64_t received = 0, bytes = 0;
     base::Nanos took{0};
-    std::uint64_t inbox_held_most = 0;  ///< maximum over the hosts
+    std::uint64_t inbox_held_most = 0;  ///< greatest value of any host of this process
     base::Nanos lateness_lost{0};
   };
   /// Returns the totals of this process's threads, which must have ended.
@@ -45,7 +45,7 @@ class LaneTraffic {
   struct Message {
     std::uint32_t from = 0, to = 0;  ///< ranks
     std::uint64_t bytes = 0;
-    std::uint64_t offset = 0;  ///< where the message's bytes start in the pattern
+    std::uint64_t offset = 0;  ///< position of the message's bytes in pattern_
   };
   struct HostGroup {
     std::shared_ptr<paths::MessageGroup> group;

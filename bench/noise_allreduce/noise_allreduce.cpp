@@ -166,8 +166,8 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   mine.spread = spread_of(std::move(durations));
 }
 
-/// Moves a value into the path. Ctrl-C may end other hosts first, and the move then fails here. In
-/// that case rank 0 writes the figures so far.
+/// Moves a value into the path. If Ctrl-C ends other hosts first, the move fails here. In that case
+/// rank 0 writes the figures so far.
 paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
                                    const std::vector<Nanos>& durations) {
   try {

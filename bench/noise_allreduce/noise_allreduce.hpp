@@ -33,7 +33,7 @@ struct NoiseOptions {
 
 /// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A.
 ///
-/// One object per process: the threads of all its hosts run in it and leave their figures here. If
+/// A process has one object. The threads of all hosts of the process add their figures to it. If
 /// each host is a process, the first thread of each moves its host's figures into the element
 /// `report`, and thread 0 observes them there.
 class NoiseAllreduce {
@@ -72,7 +72,7 @@ class NoiseAllreduce {
   Collective collective_;
   std::optional<Values> values_;
   ComputeOptions compute_;
-  std::optional<Interruption> interruption_;  // in the process of thread 0
+  std::optional<Interruption> interruption_;  // exists only in the process of thread 0
 
   runtime::Mutex mutex_;  // guards the members below
   runtime::WaitList ended_;

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// A thread's rows, and one more row on each side with the neighbour's last border.
+/// A thread's rows, and one more row on each side: a copy of the neighbour's border row.
 ///
 /// One iteration calls in this order:
 ///

@@ -157,7 +157,8 @@ constexpr Kernels narrowest = {
 
 #if defined(__x86_64__)
 // Each function clears the upper halves of the vector registers at its end, because the compiler
-// does not do so here. Otherwise each later scalar operation would be delayed by them.
+// does not do so here. If the upper halves were not clear, each later scalar operation would be
+// slower.
 [[gnu::target("avx2")]] void relax_avx2(const HalfRow& points, double omega, Lanes& lanes) {
   relax_groups<4>(points, omega, lanes);
   __builtin_ia32_vzeroupper();

@@ -18,11 +18,13 @@ namespace {
 using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
-constexpr std::uint32_t role_down = 0;  // stages that delay data, not replies
+// Index of the role `down`: stages that delay data, not replies.
+constexpr std::uint32_t role_down = 0;
 constexpr std::uint64_t iterations_max = 1'000'000'000;
-constexpr std::size_t rows_per_iteration_of_latency = 4;  // if the period equals the latency
+// Number of rows of a state per iteration of latency, if the period equals the latency.
+constexpr std::size_t rows_per_iteration_of_latency = 4;
 
-/// Share of the time in which a link with a recorded trace may be slower than assumed here.
+/// Share of the time in which a link with a recorded trace is slower than assumed here.
 constexpr double slower_share = 0.01;
 
 /// Cost of the links along a path.

@@ -19,11 +19,11 @@ struct FarBorder {
   base::Nanos latency{0};
   base::Nanos row_passage{0};  ///< time of one row's cells on the links of the slower direction
   std::size_t rows = 0;        ///< rows of the larger block
-  /// Greatest latency in iterations for which the smaller block has enough rows.
+  /// Greatest latency, in iterations, that can be hidden with the rows of the smaller block.
   std::uint64_t latency_max = 0;
 
-  /// Time per iteration: of the slowest of all threads, and of the slower thread at this border.
-  /// The latter excludes redundant work for the neighbour.
+  /// Time per iteration of the slowest of all threads (`of_all`), and of the slower thread at this
+  /// border without its redundant work for the neighbour (`of_border`).
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };

@@ -14,7 +14,8 @@
 namespace bench {
 namespace {
 
-using CellsBytes = std::uint32_t;  // length before the cells in a tuple of type "f64[]"
+// Type of the length that precedes the cells in a tuple of type "f64[]".
+using CellsBytes = std::uint32_t;
 
 Colour colour_of(std::uint64_t sweep) { return sweep % 2 == 0 ? Colour::red : Colour::black; }
 

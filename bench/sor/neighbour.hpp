@@ -48,7 +48,8 @@ class Neighbour {
   virtual std::uint64_t redundant_half_rows() const { return 0; }
 };
 
-/// A near neighbour: sends its border after each half-sweep and waits for the other border.
+/// A near neighbour. After each half-sweep, both sides send their border row and wait for the other
+/// one's.
 class PlainNeighbour final : public Neighbour {
  public:
   explicit PlainNeighbour(RowChannel& channel) : channel_(channel) {}
@@ -68,8 +69,8 @@ struct HaloDepth {
   /// incorrect, because the row beyond its outermost row is missing. Two half-sweeps in each of
   /// `latency + period` iterations pass until the next state replaces this one.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
-  /// Returns the mean number of rows per iteration that both sides relax. The number shrinks by one
-  /// in each half-sweep until the next state is used.
+  /// Returns the mean number of rows per iteration that both sides relax. In each half-sweep the
+  /// rows that can be relaxed are one fewer, until the next state is used.
   std::size_t redundant_rows() const {
     return static_cast<std::size_t>(rows() * (rows() - 1) / (4 * period));
   }
@@ -102,9 +103,9 @@ class FarNeighbour final : public Neighbour {
   const HaloDepth depth_;
   const RowRange theirs_;
   const std::size_t our_border_, their_border_;
-  GridRows cells_;                         // neighbour's rows and our border row
-  std::uint64_t state_ = 0;                // half-sweeps done before the state was sent
-  std::uint64_t next_ = 0;                 // number of the next half-sweep on the neighbour's rows
+  GridRows cells_;           // neighbour's rows and our border row
+  std::uint64_t state_ = 0;  // number of half-sweeps done when the latest received state was sent
+  std::uint64_t next_ = 0;   // number of the next half-sweep on the neighbour's rows
   std::vector<std::vector<double>> told_;  // our border row after the latest half-sweeps
   std::uint64_t relaxed_ = 0;
 };

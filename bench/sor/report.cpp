@@ -36,10 +36,10 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.bytes = std::max(known.bytes, other.bytes);
 }
 
-/// Traffic between clusters. If one process runs all hosts, it reads its own counts. Otherwise
-/// threads have queried the other hosts during the run. Each count of the exchange covers one
-/// border, so these counts are added. Counts of the collective may cover the same messages, so they
-/// are not added.
+/// Traffic between clusters. If one process runs all hosts, the counts are those of the process.
+/// Otherwise threads have queried the other hosts during the run. Each count of the exchange covers
+/// one border, so these counts are added. Several counts of the collective can cover the same
+/// messages, so they are not added.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
@@ -101,7 +101,7 @@ Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations, const paths::P
   return all;
 }
 
-/// Includes the first and last row of the grid, which belong to no thread and never change.
+/// Returns the digest of the whole grid, with its first and last row, which belong to no thread.
 Json digest_to_json(const SorTask& task, const Parts& parts) {
   if (parts.size() < task.blocks.size()) return nullptr;
   std::vector<double> row(task.data.size());

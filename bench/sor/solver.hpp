@@ -28,7 +28,7 @@ struct SorTask {
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
-  /// Declared time of each thread's rows; empty unless costs are declared.
+  /// Declared time of an iteration of each thread, by rank; empty unless costs are declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
   /// Whether threads count the WAN messages of other host processes on the paths of their border
@@ -58,10 +58,12 @@ struct SorPart {
   std::vector<base::Digest> row_digests = {};
   std::vector<SorDecision> decisions = {};  ///< rank 0 only
   std::vector<base::Nanos> durations = {};  ///< rank 0 only: duration of each iteration
-  std::vector<double> changes = {};         ///< contributions, if kept
-  std::vector<double> cells = {};           ///< cells row by row, if kept
-  /// Traffic between clusters, by host: of the thread's borders, and of the collective. Empty if it
-  /// was not queried. One thread of each host reports the traffic of the collective.
+  /// Thread's contribution in each iteration; empty unless keeps_changes.
+  std::vector<double> changes = {};
+  /// Cells of the thread's rows, row by row; empty unless keeps_cells.
+  std::vector<double> cells = {};
+  /// Traffic between clusters for the thread's border rows and for the collective, by sending host.
+  /// Empty if it was not queried. One thread of each host reports the traffic of the collective.
   std::map<std::uint32_t, paths::Traffic> exchange_wan = {}, collective_wan = {};
 };
 

@@ -24,7 +24,8 @@
 namespace bench {
 namespace {
 
-constexpr base::Nanos cost_max = std::chrono::hours(1);  // the time of all rows then fits Nanos
+// Maximum, so that the time of all rows fits into Nanos.
+constexpr base::Nanos cost_max = std::chrono::hours(1);
 constexpr double epsilon_may_differ_by = 1e-3;
 
 void check_collective(const Collective& collective) {
@@ -41,8 +42,7 @@ std::optional<double> constant_of(const Collective& collective) {
   return constant == nullptr ? std::nullopt : std::optional(*constant);
 }
 
-/// Warns if the config's stop condition does not fit the size. It may have been written for another
-/// size.
+/// Warns if the constant of the config's stop condition was probably written for another grid size.
 void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
@@ -133,7 +133,7 @@ void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) cons
                       fmt::format("--size: a grid of {0} x {0} cells", options_.size));
 }
 
-/// Checks that all threads report, if an option needs the whole grid.
+/// If an option needs the whole grid, checks that all threads have a path to the element `report`.
 void Sor::check_report(const paths::Plan& plan) const {
   if (!is_split_) return;
   check_report_element(plan);
@@ -274,8 +274,8 @@ void Sor::write_files() const {
                by_rank);
 }
 
-/// Runs an independent solver and compares. Returns "" if the cells are equal and the stop
-/// condition has the same outcome in every iteration whose outcome our threads learned.
+/// Compares the results with those of an independent solver. Returns "" if the cells are equal and
+/// the stop condition has the same outcome in every iteration whose outcome our threads learned.
 std::string Sor::check(const paths::Plan& plan) const {
   const SorPart& ours = parts_.at(0);
   ReferenceSolver reference(task_->data, task_->omega, reference_threads(plan, task_->blocks));

@@ -33,9 +33,9 @@ struct SorOptions {
 
 /// Red-black successive over-relaxation, the application of Bongo et al. 2004, §V-B.
 ///
-/// One object per process: the threads of all its hosts run in it and leave their parts here. If
-/// each host is a process, the first thread of each moves its host's parts into the element
-/// `report`, and thread 0 observes them there.
+/// A process has one object. The threads of all hosts of the process add their parts to it. If each
+/// host is a process, the first thread of each moves its host's parts into the element `report`,
+/// and thread 0 observes them there.
 class Sor {
  public:
   explicit Sor(SorOptions options) : options_(std::move(options)) {}
@@ -72,7 +72,8 @@ class Sor {
   bool is_virtual_ = false, is_ours_ = false, is_split_ = false;
   Collective collective_;
   std::unique_ptr<SorTask> task_;
-  std::optional<Interruption> interruption_;  // in the process of thread 0, like progress_
+  // Exists only in the process of thread 0, like progress_.
+  std::optional<Interruption> interruption_;
   std::optional<Progress> progress_;
 
   runtime::Mutex mutex_;  // guards the members below

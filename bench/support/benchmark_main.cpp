@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   return paths::run_main(app, 1, argv, [&] {
     benchmark::Initialize(&argc, argv, [] {
       benchmark::PrintDefaultHelp();
-      throw CLI::Success();  // otherwise the library exits before the output is checked
+      throw CLI::Success();  // otherwise the library exits before errors of the output are checked
     });
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();

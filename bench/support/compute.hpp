@@ -27,8 +27,9 @@ class Noise {
   /// Reads recorded delays: lines "start_ns duration_ns" in order of start. Throws
   /// base::ConfigError.
   explicit Noise(const std::string& file);
-  Noise(Nanos duration, Nanos period);            ///< one delay at the end of each period
-  static Noise once(Nanos duration, Nanos when);  ///< repeated only after a year
+  Noise(Nanos duration, Nanos period);  ///< makes one delay at the end of each period
+  /// Makes one delay, which is repeated only after a year.
+  static Noise once(Nanos duration, Nanos when);
   Nanos period() const { return period_; }
   /// Returns how long a computation of length `span` takes that begins at time `from` of the
   /// recording. Each delay that begins during the computation adds its duration. A delay that is
@@ -71,14 +72,15 @@ class ComputationTimes {
   std::vector<std::vector<std::int64_t>> nanos_;  // indexed by rank
 };
 
-/// Kind, length and disturbance of the computation; equal for all threads.
+/// Kind, duration and delays of the computation; equal for all threads.
 struct ComputeOptions {
   enum class Kind : std::uint8_t {
     sort,      ///< sorts as many integers as an idle processor sorts in the time
     spin,      ///< calculates until the time has passed
     sleep,     ///< sleeps for the time
     declared,  ///< sleeps like `sleep`; the name fits the virtual clock
-    replay,    ///< sleeps: the time plus delays of `noise`, or the times of `times`
+    replay,    ///< sleeps for the time plus the delays of `noise`, or for the recorded times of
+               ///< `times`
   };
   Kind kind = Kind::declared;
   Nanos time{0};
@@ -105,7 +107,7 @@ class Compute {
   paths::Thread& thread_;
   const ComputeOptions& options_;
   const Nanos time_;
-  Nanos noise_begins_{0};  // time in the recording at the thread's time 0
+  Nanos noise_begins_{0};  // time in the recording of `noise` at which the thread starts
   struct Injected {
     std::shared_ptr<const Noise> noise;
     Nanos begins;

@@ -14,8 +14,9 @@
 
 namespace bench {
 
-/// Counts of a thread's rounds. `unchecked` counts rounds in which no condition was evaluated. The
-/// other members count the other rounds by the origin of their results (paths::Origin).
+/// Counts of a thread's rounds. `unchecked` counts rounds in which no condition was evaluated.
+/// `joined`, `local`, `cached` and `waited` count the other rounds by the origin of their results
+/// (paths::Origin).
 struct Decisions {
   std::uint64_t unchecked = 0, joined = 0, local = 0, cached = 0, waited = 0;
   /// Waits for tuples of other clusters, by the cluster whose tuple ended the wait.

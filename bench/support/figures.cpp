@@ -25,8 +25,7 @@ struct Sums {
   std::uint64_t proved = 0;
   paths::Traffic wan;
   std::vector<std::uint32_t> wan_unknown;
-  // Decisions of one thread. All threads of a cluster learn the same decisions, so one thread
-  // suffices.
+  // Decisions of one of the threads. All threads of a cluster learn the same decisions.
   const Decisions* decisions = nullptr;
 
   void add(const ThreadFigures& thread) {
@@ -96,7 +95,7 @@ Json decided_to_json(const Decisions& decisions, const std::vector<std::string>&
           {"waits", std::move(waits)}};
 }
 
-/// Requires: each host is a process. Otherwise the result is empty.
+/// Returns the CPU time per round of each host. Empty unless each host is a process.
 Json cpu_to_json(const Figures& figures) {
   Json hosts = Json::object();
   for (const auto& [host, seconds] : figures.cpu_seconds)

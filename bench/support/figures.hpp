@@ -44,8 +44,8 @@ struct ThreadFigures {
 /// Results of one run. The JSON and the table define their figures as follows:
 ///
 /// - ms_per_iteration: `mean` is that of the thread with the longest total time. `p50` and `p99`
-/// are those of the thread with the longest p50. `max` is the maximum of all threads. Under a
-/// relaxation a cluster may run
+/// are those of the thread with the longest p50. `max` is the maximum of all threads. With a
+/// relaxed algorithm, a cluster can run
 ///   ahead of others until it must wait for them, so the slowest thread sets the pace.
 /// - compute, allreduce: means over threads and iterations.
 /// - wan: frames between clusters and bytes of their payloads, without control frames. They cover
@@ -54,12 +54,12 @@ struct ThreadFigures {
 /// these hosts.
 /// - proved_share: share of iterations whose result a part of the contributions proved; mean over
 ///   the cluster's threads.
-/// - decided: iterations by how the cluster's result was decided. `remote` counts those that its
-///   own values did not decide. `waits` holds count, mean and maximum of the waits for each
-///   cluster.
+/// - decided: numbers of iterations by how the cluster's result was decided. `remote` counts the
+///   iterations that the cluster's own values did not decide. `waits` holds count, mean and maximum
+///   of the waits for each cluster.
 /// - stop_iteration: `about` is the first iteration whose condition held. `known` is the iteration
-/// in which the threads received this result.
-/// - cpu_ms: CPU time per round of each host that is a process, computation included.
+/// in which the threads received the result of `about`.
+/// - cpu_ms: CPU time per round, including computation, of each host that is a process of its own.
 /// - hosts: number of hosts with threads.
 struct Figures {
   const paths::Plan& plan;
@@ -71,7 +71,8 @@ struct Figures {
   std::vector<ThreadFigures> threads = {};           ///< known threads, by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< indexed by sending host
-  std::vector<std::uint32_t> wan_unknown = {};       ///< sending hosts that are not in `wan`
+  /// Hosts that send between clusters, but are missing in `wan`.
+  std::vector<std::uint32_t> wan_unknown = {};
   std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of host processes
 };
 
@@ -80,8 +81,8 @@ struct Figures {
 std::vector<std::uint32_t> hosts_with_unknown_wan(
     const paths::Plan& plan, std::string_view graph,
     const std::map<std::uint32_t, paths::Traffic>& known);
-/// Adds `unknown_hosts` to figures of traffic and sets all others to null. Does nothing if all are
-/// known.
+/// Adds `unknown_hosts` to the figures of traffic and sets all other figures to null. Does nothing
+/// if `unknown` is empty.
 void mark_unknown(nlohmann::ordered_json& traffic, const paths::Plan& plan,
                   const std::vector<std::uint32_t>& unknown);
 
@@ -91,7 +92,7 @@ void end_if_asked(const Interruption& interruption, const std::string& program,
                   const std::vector<Nanos>& durations, std::uint64_t all,
                   const std::string& json_file);
 
-/// Returns "-" for null.
+/// Returns the value with that many decimals, or "-" for null.
 std::string figure_text(const nlohmann::ordered_json& value, int digits);
 
 /// Returns all results except `provenance`. On the virtual clock, equal runs give equal bytes.

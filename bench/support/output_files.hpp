@@ -17,7 +17,7 @@ void check_writable(std::initializer_list<std::pair<const char*, std::string>> f
 bool is_standard_output(const std::string& file);
 /// Writes the JSON to the file; does nothing if it is "". Throws std::runtime_error on failure.
 void write_json(const std::string& file, const nlohmann::ordered_json& json);
-/// Throws std::runtime_error, which names the option, on failure.
+/// Writes the text to the file. Throws std::runtime_error that names the option, on failure.
 void write_file(const char* option, const std::string& file, std::string_view text);
 
 }  // namespace bench

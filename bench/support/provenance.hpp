@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Returns date, machine and version, and the wall time if it is given.
+/// Returns date, machine and version, and the duration of the run in real time if it is given.
 nlohmann::ordered_json provenance(std::optional<double> wall_seconds = std::nullopt);
 
 /// Returns the peak memory of this process.

@@ -13,9 +13,9 @@ inline constexpr std::string_view report_element = "report";
 
 /// Returns the host of thread 0.
 std::uint32_t first_host(const paths::Plan& plan);
-/// Returns the hosts whose threads reach the element `report`, in order.
+/// Returns the hosts whose threads have a path to the element `report`, in the plan's order.
 std::vector<std::uint32_t> reporting_hosts(const paths::Plan& plan);
-/// Returns whether all hosts with threads reach the element `report`.
+/// Returns whether all hosts with threads have a path to the element `report`.
 bool do_all_report(const paths::Plan& plan);
 /// Throws std::invalid_argument if the config's element `report` cannot accept or keep the reports.
 void check_report_element(const paths::Plan& plan);

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Sites with their numbers of hosts, and latency and rate of one stream between two hosts.
+/// Number of hosts of each site, and latency and rate of one stream between hosts of any two sites.
 struct Sites {
   std::vector<std::size_t> hosts;
   std::vector<pricing::Side> between;  ///< index: from * sites + to; from == to within a site
@@ -53,8 +53,8 @@ inline double between(std::mt19937_64& chance, double least, double most) {
   return least + (most - least) * static_cast<double>(chance() >> 11) / 9007199254740992.0;
 }
 
-/// Returns sites of 2 to `most_hosts` hosts. Streams between sites have rates of 1 to 20 Mbit/s, up
-/// to 20 % more or less in each direction, and latencies of 5 to 80 ms.
+/// Returns sites of 2 to `most_hosts` hosts. Streams between sites have rates of 1 to 20 Mbit/s,
+/// which each direction changes by up to 20 %, and latencies of 5 to 80 ms.
 inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_t most_hosts) {
   using namespace std::chrono_literals;
   Sites all{std::vector<std::size_t>(sites), std::vector<pricing::Side>(sites * sites)};

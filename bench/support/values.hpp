@@ -14,8 +14,8 @@ namespace bench {
 /// Contributions of each thread in each iteration (counted from 0).
 ///
 /// best: each contribution alone proves the outcome of the condition, so a cluster decides without
-/// the others. In the last iteration the outcome changes. That can only be decided with all
-/// contributions.
+/// the others. In the last iteration the outcome changes, which only all contributions together can
+/// show.
 /// worst: the outcome changes in every iteration, so some of the contributions never prove it.
 ///
 /// Both are derived from the declared condition, and do not depend on the algorithm. Without a
