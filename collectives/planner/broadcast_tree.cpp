@@ -86,7 +86,8 @@ double decay(double x) {
 struct Entries {
   // Host of each cluster that gets the block first.
   std::vector<Rank> host;
-  // Cluster from which each cluster gets the block. The cluster of the root has itself here.
+  // Cluster from which each cluster gets the block. For the root's cluster, it is that cluster
+  // itself.
   std::vector<std::size_t> parent;
 
   bool is_below(std::size_t cluster, std::size_t above) const {

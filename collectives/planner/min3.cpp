@@ -118,7 +118,7 @@ void Greedy::plan(const Pool& pool, const std::vector<Rank>& holders) {
       inside[piece] = *std::find_if(sources[piece].begin(), sources[piece].end(),
                                     [&](Rank host) { return part_of_[host] == part; });
     plan(pool.parts[part], inside);
-    tell_parts();  // the recursion has set the parts of inner pools
+    tell_parts();  // again, because plan() has set part_of_ for an inner pool
   }
 }
 

@@ -55,7 +55,7 @@ class PortState {
     void take(Nanos until);
 
    private:
-    std::vector<Nanos> taken_;  // min-heap
+    std::vector<Nanos> taken_;  // min-heap of the times at which they become free
   };
   std::size_t index(std::uint32_t piece, Rank host) const { return piece * hosts_ + host; }
   std::size_t pair(Rank from, Rank to) const { return from * hosts_ + to; }
@@ -68,7 +68,7 @@ class PortState {
   const std::vector<Piece>& pieces_;
   PortModel model_;
   std::size_t hosts_;
-  std::vector<std::vector<Nanos>> ways_;  // indexed by distinct size, then by pair
+  std::vector<std::vector<Nanos>> ways_;  // values of way(); indexed by distinct size, then by pair
   // Index in `ways_` of each piece's size.
   std::vector<std::size_t> size_of_;
   // Time of arrival of each piece at each host; negative if it is not there.

@@ -9,7 +9,7 @@
 
 namespace collectives {
 
-using Rank = std::uint32_t;   ///< participant of a group, counted from 0 in config order
+using Rank = std::uint32_t;   ///< number of a participant in its group, from 0, in config order
 using Count = std::uint64_t;  ///< number of elements, whatever their type
 /// Number of a channel. Messages between two participants arrive in order within a channel.
 using Channel = std::uint32_t;
@@ -47,7 +47,7 @@ enum class Storage : std::uint32_t {
   forwarded,  ///< piece to forward to another participant
   child,      ///< data from a child in a tree; Buffer::index is the child's rank
   folded,     ///< intermediate sum; Buffer::index numbers the sums
-  subtree,    ///< blocks of other participants in transit
+  subtree,    ///< blocks of other participants
   slot,  ///< blocks under way in Bruck's alltoall; Buffer::index = number of hops so far, modulo 2
   hand,  ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
 };

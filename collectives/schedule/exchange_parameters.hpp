@@ -11,8 +11,8 @@ Parameter allgather_parameter(const std::string& fallback = "doubling",
                               std::vector<Collective> only_for = {});
 Parameter reduce_scatter_parameter();
 
-/// Returns why the selected exchange is impossible among all participants, or within a cluster; ""
-/// if it is possible.
+/// Return why the selected exchange is impossible among all participants, or within some cluster;
+/// "" if it is possible.
 std::string wrong_for_all(const CollectiveSpec& task, const Parameters& parameters);
 std::string wrong_for_clusters(const CollectiveSpec& task, const Parameters& parameters);
 

@@ -12,8 +12,8 @@ namespace collectives {
 /// A chain of messages. Each message carries data that the previous message delivered, possibly
 /// together with other data.
 struct Way {
-  std::vector<Rank> hosts;  ///< from first sender to last receiver
-  base::Nanos time{0};      ///< sum over all hops
+  std::vector<Rank> hosts;  ///< hosts on the way, from the first sender to the last receiver
+  base::Nanos time{0};      ///< sum of the times of all hops
   std::size_t hops() const { return hosts.size() - 1; }
 };
 

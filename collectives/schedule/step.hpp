@@ -22,7 +22,7 @@ struct Step {
   std::span<const Block> blocks;
 
   bool is_message() const { return action == Action::send || action == Action::receive; }
-  /// Whether the step writes its block of that index.
+  /// Whether the step writes the block with this index; otherwise it reads the block.
   bool writes(std::size_t block) const {
     return action == Action::receive || (action != Action::send && block == 0);
   }

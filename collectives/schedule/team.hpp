@@ -27,7 +27,7 @@ struct Team {
 inline Team everybody(const Topology& topology, Rank me) {
   return {topology.order(), topology.position(me)};
 }
-/// Returns the participants of my cluster.
+/// Returns the participants of the cluster of `me`.
 inline Team my_cluster(const Topology& topology, Rank me) {
   return {topology.cluster(topology.cluster_of(me)), topology.index_in_cluster(me)};
 }

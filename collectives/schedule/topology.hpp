@@ -66,8 +66,9 @@ class Topology {
 
  private:
   struct Level {
-    std::vector<std::size_t> begins;  // begin of each group, plus the end of the last one
-    std::vector<std::size_t> groups;  // group of each position
+    // Position at which each group begins; the last entry is the end of the last group.
+    std::vector<std::size_t> begins;
+    std::vector<std::size_t> groups;  // group of the participant at each position
   };
   std::size_t cluster_level() const { return depth() > 0 ? 1 : 0; }
   void add_level(const std::vector<Path>& paths, std::size_t length);

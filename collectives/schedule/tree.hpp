@@ -46,10 +46,10 @@ class Tree {
   Rank root() const { return root_; }
   struct Child {
     Rank rank;
-    std::size_t level;  ///< 0 = outermost
+    std::size_t level;  ///< level of the edge to the child; 0 = outermost
   };
   struct Node {
-    Rank parent = 0;        ///< own rank at the root
+    Rank parent = 0;        ///< rank of the parent; the own rank at the root
     std::size_t level = 0;  ///< level of the edge to the parent
     std::vector<Child> children;
   };

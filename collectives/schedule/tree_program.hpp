@@ -11,7 +11,7 @@ namespace collectives {
 struct Segments {
   std::vector<Count> sizes{0};
   Count at(std::size_t level) const { return sizes[std::min(level, sizes.size() - 1)]; }
-  Count largest() const;  ///< 0 if any size is 0
+  Count largest() const;  ///< largest size; 0 (no limit) if any size is 0
   Count least() const;    ///< least size other than 0; 0 if all are 0
 };
 

@@ -15,7 +15,7 @@ namespace tuner {
 
 /// A configuration's length of messages and its predicted time.
 struct Member {
-  std::uint64_t length = 0;  ///< bytes of a message at most; 0 = no segmentation
+  std::uint64_t length = 0;  ///< maximum bytes of a message; 0 = no segmentation
   /// Predicted time of one run; nothing if it is unknown or far above the least predicted time.
   std::optional<base::Nanos> predicted = {};
 };
@@ -43,7 +43,7 @@ struct Space {
 /// Position of a configuration in a space. Positions compare in the order of the lists.
 struct Configuration {
   std::size_t family = 0;
-  std::size_t member = 0;  ///< 0 = the longest messages
+  std::size_t member = 0;  ///< index in Family::members; 0 = the longest messages
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
 

@@ -77,13 +77,13 @@ std::vector<Row> rows_before(const std::vector<Decision>& decisions) {
 }
 
 std::vector<Decision> keep_pinned(const std::vector<Decision>& old, std::vector<Decision> rows) {
-  Bytes above = 0;  // the first size of the old row
+  Bytes above = 0;  // smallest size of the next row of `old`
   for (const Decision& pinned : old) {
     const Bytes first = above;
     if (pinned.up_to != Decision::no_limit) above = pinned.up_to + 1;
     if (!pinned.is_pinned) continue;
     std::vector<Decision> kept;
-    Bytes begin = 0;  // the first size of the row
+    Bytes begin = 0;  // smallest size of the next row of `rows`
     bool has_pinned = false;
     for (const Decision& row : rows) {
       if (begin < first) {

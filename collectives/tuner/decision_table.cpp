@@ -153,8 +153,7 @@ class SectionReader {
     section_.hosts = read_range(shape, "hosts");
     section_.machines = read_range(shape, "machines");
     shape.finish();
-    section_.transport =
-        reader_.choice("transport", {"any", "tcp", "ipc"}, std::string(any_word));
+    section_.transport = reader_.choice("transport", {"any", "tcp", "ipc"}, std::string(any_word));
     read_order();
     read_rows();
     reader_.finish();
@@ -343,7 +342,7 @@ DecisionTable::DecisionTable(const Settings& settings, Mistakes& mistakes) : set
 std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, const Shape& shape,
                                                         Order worst, Bytes size) const {
   std::optional<Found> best;
-  using Rank = std::tuple<bool, bool, Fit, double, int>;  // the least is the best
+  using Rank = std::tuple<bool, bool, Fit, double, int>;  // the section with the least is the best
   Rank best_rank;
   for (const DecisionSection& section : sections_) {
     if (section.collective != collective) continue;

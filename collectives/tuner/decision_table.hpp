@@ -22,7 +22,7 @@ using Bytes = std::uint64_t;
 struct Evidence {
   base::Nanos time{0};       ///< measured time; 0 = not measured
   base::Nanos predicted{0};  ///< predicted time; 0 = none
-  std::string next;          ///< the second choice
+  std::string next;          ///< schedule of the second choice
   base::Nanos next_time{0};  ///< measured time of the second choice
   std::uint64_t runs = 0;    ///< number of runs of all candidates
   double spread = 0;         ///< relative spread of the samples, in percent
@@ -71,7 +71,7 @@ struct DecisionSection {
   std::string transport = "any";
   /// The weakest order in which the rows sum. Rows are used only where that order is allowed.
   collectives::Order order = collectives::Order::by_block;
-  std::vector<Decision> rows;  ///< ascending; the last has no limit
+  std::vector<Decision> rows;  ///< in ascending order of up_to; the last row has no limit
   base::Position position = {};
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t run_all_below = 3;
 /// The range of lengths of one family that may contain the fastest one.
 struct Bracket {
   std::size_t family = 0;
-  std::size_t first = 0, last = 0;  // both inclusive
+  std::size_t first = 0, last = 0;  // first and last member of the range, inclusive
   bool is_finished = false;
 
   std::size_t step() const {

@@ -52,7 +52,8 @@ class Race {
   void drop(std::size_t round);
   /// Adds the neighbours of all entrants and runs them. Returns false if the search was cancelled.
   bool walk(std::size_t round);
-  /// Appends a neighbour unless it was run before or is predicted to be slow.
+  /// Appends the configuration `member` of the family of `from`, unless it was run before or is
+  /// predicted to be slow.
   void add_neighbour(Configuration from, std::size_t member, std::vector<Configuration>& added);
 
   const Space& space_;

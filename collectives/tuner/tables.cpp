@@ -73,7 +73,7 @@ class TableSearch {
 
   /// Searches at some of the sizes. Returns false if the search was cancelled.
   bool search_some();
-  /// Corrects all predicted times.
+  /// Corrects all predicted times by the times that the searches measured.
   void correct();
   /// Chooses a configuration at the sizes without a search. Returns false if it was cancelled.
   bool check_others();
@@ -222,8 +222,9 @@ bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
          is_at_most(*member_of(size.corrected, *joined).predicted, hysteresis, *own.predicted);
 }
 
-/// Returns the boundary between two rows: the size where the lines through the logarithms of their
-/// corrected times cross; otherwise the geometric mean of the two sizes.
+/// Returns the boundary between two rows: a size between those of `left` and `right`. It is the
+/// size at which the corrected times of the rows are equal, interpolated in logarithms. If the
+/// times do not cross, it is the geometric mean of the two sizes.
 std::uint64_t boundary_of(const SizeSearch& left, const Row& row, const SizeSearch& right,
                           const Row& next) {
   const double first = octave_of(left.bytes), last = octave_of(right.bytes);

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::ma
 struct Row {
   std::uint64_t up_to = any_size;  ///< largest size in bytes, inclusive
   std::string family = {};
-  std::uint64_t length = 0;  ///< bytes of a message at most; 0 = no segmentation
+  std::uint64_t length = 0;  ///< maximum bytes of a message; 0 = no segmentation
   friend bool operator==(const Row&, const Row&) = default;
 };
 
@@ -63,7 +63,7 @@ class Corrections {
  private:
   struct Figure {
     double octave = 0;
-    double ratio = 0;  // logarithm
+    double ratio = 0;  // logarithm of measured time / predicted time
   };
   static double mean_at(double octave, const std::vector<Figure>& figures);
 
