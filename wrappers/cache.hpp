@@ -36,7 +36,7 @@ class Cache final : public paths::Wrapper {
 
   const std::size_t keep_;
   mutable runtime::Mutex mutex_;
-  std::map<std::uint64_t, paths::Result> kept_;  // keyed by tuple number
+  std::map<std::uint64_t, paths::Result> kept_;  // newest tuples, by tuple number
 };
 
 paths::WrapperKind cache_kind();

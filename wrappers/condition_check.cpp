@@ -37,8 +37,9 @@ struct ConditionCheck::Seen {
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
   std::shared_ptr<pastset::Element> asks;  // nullptr for our own cluster, or if tuples are pushed
-  std::uint64_t asked_for = 0;  // number of tuples in `element` once the request is answered
-  std::size_t watched = 0;      // index of the element in changes_
+  // Value of element->last() when the cluster has sent all requested tuples.
+  std::uint64_t asked_for = 0;
+  std::size_t watched = 0;  // index of the element in changes_
 
   bool will_send() const { return element->last() < asked_for; }
 };

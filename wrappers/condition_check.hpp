@@ -71,7 +71,7 @@ struct ConditionCheckSwitches {
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
 /// Context: runs in the context of the operation that arrives last in its cluster's round.
-/// Order: Rounds must arrive in the order of their sequence numbers. They are decided one by one.
+/// Order:   Rounds must arrive in the order of their sequence numbers. They are decided one by one.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
 ///          clusters, a failure that precedes the decision cannot be undone. Such a failure is a
 ///          failed contribution, an error or a deadline. The wrapper marks the result element with

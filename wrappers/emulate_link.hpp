@@ -26,7 +26,7 @@ namespace wrappers {
 ///
 /// Why:     Simulation and emulation use the same wrapper, so that the delay of links is computed
 ///          in one place only.
-/// Blocks: until the message has arrived. Does not block for a push or a release, because the
+/// Blocks:  until the message has arrived. Does not block for a push or a release, because the
 ///          sender of a push waits for no reply.
 /// Throws:  nothing of its own. A failure on its way up continues when it has arrived.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
@@ -34,7 +34,7 @@ namespace wrappers {
 /// Order:   Messages arrive in the order in which they were sent. Messages of one contributor also
 ///          continue in that order.
 /// Records: for each message: when it was sent, when it arrived, and how long it waited for earlier
-/// messages.
+///          messages.
 class EmulateLink final : public paths::BlockingWrapper {
  public:
   EmulateLink(paths::Deployment& deployment, std::shared_ptr<paths::EmulatedLink> link)
@@ -44,7 +44,8 @@ class EmulateLink final : public paths::BlockingWrapper {
       : EmulateLink(deployment, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
-  void drain() override;  ///< waits for pushes, which may arrive long after they were sent
+  void drain()
+      override;  ///< waits for the pushes under way, which can arrive long after they were sent
 
  private:
   /// Identifies the queue (lane) of the pushes of one contributor at one stage.

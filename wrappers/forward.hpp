@@ -13,7 +13,7 @@ namespace wrappers {
 /// direction.
 ///
 /// Blocks:  until the reply has arrived or the host's deadline has passed; never for a push.
-/// Throws: TravelError if the other host reports a failure, is gone, or replies too late.
+/// Throws:  TravelError if the other host reports a failure, is gone, or replies too late.
 /// Context: runs in the context of the operation. On the other host a service context continues it.
 /// Order:   Frames of one connection arrive in the order in which they were sent. A push that waits
 ///          for credits is replaced by a newer push of its path, unless the operation is marked to

@@ -27,7 +27,7 @@ namespace wrappers {
 ///          the element's host has started.
 /// Throws:  pastset::ElementError, with the element's message.
 /// Context: runs in the context of the operation.
-/// Order: Blocked moves continue in the order of arrival, as with a store.
+/// Order:   Blocked moves continue in the order of arrival, as with a store.
 class Map final : public paths::BlockingWrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}

@@ -21,7 +21,7 @@ namespace wrappers {
 /// independently. Reads of a thread whose path passes through this wrapper are served from this
 /// element.
 ///
-/// Why: Requests and tuples travel while the application computes.
+/// Why:     Requests and tuples travel while the application computes.
 /// Blocks:  only the wrapper's own service context, while there is no newer tuple. A read that ends
 ///          at a deadline is repeated, because the threads that read the element have their own
 ///          deadline. These threads block as the element does.
@@ -30,7 +30,7 @@ namespace wrappers {
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
 /// Context: one service context, from start() to stop(). Threads that read the element need no
 ///          service context.
-/// Order: Tuples arrive in the order of the far element.
+/// Order:   Tuples arrive in the order of the far element.
 /// Records: for each read: when it was sent, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {
  public:

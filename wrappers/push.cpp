@@ -44,7 +44,7 @@ void Push::follow() {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
   } catch (const pastset::Deleted&) {
-    return;  // there is nothing left to send
+    return;  // the element was deleted, so nothing is left to send
   } catch (const pastset::ElementError& error) {
     mark = error.what();
   }

@@ -34,10 +34,10 @@ struct PushSettings {
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
 ///          note 1, mention it as an option.
 /// Context: runs in one service context, from start() to stop().
-/// Order: Tuples are sent in the order of the element. If only the newest tuple is sent, a newer
+/// Order:   Tuples are sent in the order of the element. If only the newest tuple is sent, a newer
 ///          tuple can replace one that waits for credits. Requested tuples are never replaced. If
 ///          `every` is true, no tuple is replaced.
-/// Ends: The wrapper ends when its element or the element of requests has an error mark. It then
+/// Ends:    The wrapper ends when its element or the element of requests has an error mark. It then
 ///          sends a release with the mark down its path, after the earlier tuples. Hosts that wait
 ///          for a requested tuple then fail, too. If there is no mark, stop() sends the newest
 ///          tuple, or all remaining ones. Other hosts then find them at the far end.
