@@ -20,7 +20,7 @@
 namespace bench {
 
 struct CollectiveOptions {
-  std::string collectives;  ///< comma-separated, such as "broadcast,allreduce"
+  std::string collectives;  ///< names separated by commas, such as "broadcast,allreduce"
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
@@ -67,7 +67,7 @@ class CollectiveTimes {
   struct Row {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
-    std::vector<std::string> algorithms = {};  ///< indexed by root
+    std::vector<std::string> algorithms = {};  ///< name of the schedule, by root
     /// Measured times, the same number for each root; empty with prices_only.
     std::vector<base::Nanos> times = {};
     /// Time of a call with a simultaneous computation / time of a call alone.
@@ -76,7 +76,8 @@ class CollectiveTimes {
     base::Nanos bound{0};                     ///< lower bound; the mean over roots
     base::Nanos price() const;                ///< predicted time; the mean over roots
     std::string algorithm() const;            ///< name, or the number of names if roots differ
-    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< total over all roots
+    /// Total of one figure over all roots.
+    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;
   };
   class Arrays;
   void find_prices(collectives::Collective collective, std::uint64_t bytes);

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import plots
 
-# Smaller messages belong to the agreement on times before and after the measured operation.
+# Smaller messages are not counted. They serve the agreement of hosts on times before and after the
+# measured operation.
 LEAST_BYTES = 1024
 
 

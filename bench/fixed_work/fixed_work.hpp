@@ -18,7 +18,7 @@ enum class Method : std::uint8_t {
   fixed_work,  ///< fwq: times the same piece of work again and again
   fixed_time,  ///< ftq: counts units of work in each interval; intervals begin at fixed multiples
                ///< of their length
-  detour,      ///< reads the clock continuously and keeps the gaps
+  detour,      ///< reads the clock continuously and keeps the gaps between readings
 };
 
 /// An interval in which a thread did not run. `start` counts from the start of the measurement.
@@ -53,7 +53,7 @@ struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement
   std::vector<Nanos> ends;          ///< fwq: end of each piece, and start of the next
-  std::vector<std::uint32_t> done;  ///< ftq: units of work in each interval
+  std::vector<std::uint32_t> done;  ///< ftq: number of units of work done in each interval
   std::vector<Detour> gaps;         ///< detour: gaps above the threshold, between clock readings
   Nanos shortest_look{0};           ///< detour: shortest time between two clock readings
   bool is_full = false;  ///< detour: whether it ended early because the memory for gaps was full

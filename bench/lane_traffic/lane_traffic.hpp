@@ -15,7 +15,7 @@ namespace bench {
 struct LaneTrafficOptions {
   std::uint64_t messages = 10'000;
   std::uint64_t bytes_most = std::uint64_t{8} << 20;
-  std::uint64_t under_way_most = 8;  ///< per thread
+  std::uint64_t under_way_most = 8;  ///< maximum number of a thread's messages that are under way
   std::uint64_t seed = 2026;
 };
 

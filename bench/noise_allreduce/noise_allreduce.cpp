@@ -96,7 +96,8 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
                                             base::expected_time(options_.compute_time),
                                             options_.compute_time));
   compute_.time = *time;
-  for (const auto& host : plan.hosts) at_speed(*time, host.speed);  // throws if too long
+  // Throws if the time on this host is too long.
+  for (const auto& host : plan.hosts) at_speed(*time, host.speed);
   if (std::filesystem::is_directory(options_.replay)) {
     compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
                                                               plan.thread_count());

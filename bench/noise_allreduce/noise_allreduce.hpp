@@ -17,14 +17,14 @@
 namespace bench {
 
 struct NoiseOptions {
-  std::string collective;  ///< "" = the only one of the config
+  std::string collective;  ///< "" = the only collective of the config
   std::uint64_t iterations = 1000;
-  /// Warm-up rounds. Default: none on the virtual clock, 10 on the steady one.
+  /// Number of warm-up rounds. Default: 0 on the virtual clock, 10 on the steady clock.
   std::optional<std::uint64_t> warmup;
   std::string compute;  ///< default: `declared` on the virtual clock, otherwise `sort`
   std::string compute_time = "30ms";
   std::string replay;
-  std::vector<std::string> noise;  ///< noise to inject: InjectedNoise
+  std::vector<std::string> noise;  ///< noise to inject, as InjectedNoise parses it
   double variation_percent = 0;
   std::string values = "best";
   std::string json;
@@ -78,9 +78,10 @@ class NoiseAllreduce {
   runtime::WaitList ended_;
   std::map<std::uint32_t, std::vector<ThreadFigures>> by_host_;
   std::vector<Nanos> iterations_of_thread_0_;
-  std::map<std::uint32_t, paths::Traffic> wan_;            // indexed by host, from reports
-  std::map<std::uint32_t, double> cpu_seconds_;            // indexed by host, from reports
-  std::map<std::uint32_t, std::vector<Decided>> decided_;  // indexed by the first host of a cluster
+  std::map<std::uint32_t, paths::Traffic> wan_;  // indexed by host, from reports
+  std::map<std::uint32_t, double> cpu_seconds_;  // indexed by host, from reports
+  // Decisions of each cluster, by the cluster's first host.
+  std::map<std::uint32_t, std::vector<Decided>> decided_;
 };
 
 }  // namespace bench

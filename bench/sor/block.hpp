@@ -46,7 +46,8 @@ class Block {
   double omega_;
   bool above_, below_;
   GridRows cells_;
-  std::array<std::vector<double>, 2> changes_;  // indexed by colour, then by row
+  // Sum of changes of each half row; indexed by colour, then by row.
+  std::array<std::vector<double>, 2> changes_;
 };
 
 }  // namespace bench

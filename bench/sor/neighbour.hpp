@@ -106,7 +106,7 @@ class FarNeighbour final : public Neighbour {
   GridRows cells_;           // neighbour's rows and our border row
   std::uint64_t state_ = 0;  // number of half-sweeps done when the latest received state was sent
   std::uint64_t next_ = 0;   // number of the next half-sweep on the neighbour's rows
-  std::vector<std::vector<double>> told_;  // our border row after the latest half-sweeps
+  std::vector<std::vector<double>> told_;  // our border row after each of the latest half-sweeps
   std::uint64_t relaxed_ = 0;
 };
 

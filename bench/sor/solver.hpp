@@ -24,7 +24,7 @@ struct SorTask {
   double omega = 1;
   std::uint64_t iterations_max = 0;
   std::string collective, exchange;
-  std::vector<RowRange> blocks;  ///< indexed by rank
+  std::vector<RowRange> blocks;  ///< rows of each thread, by rank
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
@@ -39,8 +39,8 @@ struct SorTask {
   std::function<void(const std::vector<base::Nanos>&)> watch = {};
 };
 
-/// A decision that a thread learned, and the iteration to which it applies. Under a relaxation, the
-/// decision may be for an earlier iteration than the thread's last one.
+/// A decision that a thread learned, and the iteration to which it applies. With a relaxed
+/// algorithm, the decision can be for an earlier iteration than the thread's last one.
 struct SorDecision {
   std::uint64_t iteration = 0;  ///< counted from 0
   bool is_stop = false;
@@ -51,13 +51,16 @@ struct SorPart {
   ThreadFigures figures = {};
   base::Nanos exchange{0};  ///< time spent waiting for border rows
   std::uint64_t iterations = 0;
-  std::optional<std::uint64_t> stop_iteration = std::nullopt;  ///< counted from 1
+  /// Iteration whose result ended the run, from 1.
+  std::optional<std::uint64_t> stop_iteration = std::nullopt;
   std::uint64_t half_rows = 0, redundant_half_rows = 0;
   std::uint64_t halo = 0;  ///< halo depth: iterations until border rows are used
   RowRange rows = {};
   std::vector<base::Digest> row_digests = {};
-  std::vector<SorDecision> decisions = {};  ///< rank 0 only
-  std::vector<base::Nanos> durations = {};  ///< rank 0 only: duration of each iteration
+  /// Decisions that rank 0 learned; empty for other ranks.
+  std::vector<SorDecision> decisions = {};
+  /// Duration of each iteration of rank 0; empty for other ranks.
+  std::vector<base::Nanos> durations = {};
   /// Thread's contribution in each iteration; empty unless keeps_changes.
   std::vector<double> changes = {};
   /// Cells of the thread's rows, row by row; empty unless keeps_cells.

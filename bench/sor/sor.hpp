@@ -20,11 +20,12 @@ struct SorOptions {
   std::string data = "frosty";
   std::size_t size = 1380;
   std::uint64_t data_seed = 1;
-  std::optional<double> omega;              ///< default: best for the size
-  std::optional<std::uint64_t> iterations;  ///< maximum
-  std::string collective;                   ///< "" = the only one of the config
+  std::optional<double> omega;  ///< relaxation factor; default: the best one for the size
+  std::optional<std::uint64_t> iterations;  ///< maximum number of iterations
+  std::string collective;                   ///< "" = the only collective of the config
   std::string exchange = "rows";
-  std::string compute;  ///< "" = declared on the virtual clock
+  /// Cost on the virtual clock: "declared", which is the default, or "measured".
+  std::string compute;
   std::string cost_per_row = "10us";
   std::string halo = "plain";
   std::string image, raw, values, json;

@@ -64,12 +64,12 @@ class ComputationTimes {
   /// trace has another number of threads than the plan, or lacks a thread's computations.
   ComputationTimes(const std::string& directory, const std::string& collective,
                    std::uint32_t threads);
-  /// Returns the thread's computation time in iteration `iteration`. After the last one, the first
-  /// one follows.
+  /// Returns the thread's computation time in iteration `iteration`. After the last recorded
+  /// iteration, the first one follows again.
   Nanos of(std::uint32_t rank, std::uint64_t iteration) const;
 
  private:
-  std::vector<std::vector<std::int64_t>> nanos_;  // indexed by rank
+  std::vector<std::vector<std::int64_t>> nanos_;  // computation times of each thread, by rank
 };
 
 /// Kind, duration and delays of the computation; equal for all threads.

@@ -34,9 +34,9 @@ struct ThreadFigures {
   std::uint32_t rank = 0;
   Nanos compute{0};
   Nanos allreduce{0};
-  Nanos elapsed{0};  ///< from the start of the first iteration to the end of the last
+  Nanos elapsed{0};  ///< time from the start of the first iteration to the end of the last
   Spread spread = {};
-  std::uint64_t proved = 0;  ///< iterations whose result was proved by some of the contributions
+  std::uint64_t proved = 0;  ///< number of iterations whose result some of the contributions proved
   base::Digest conditions;   ///< digest of the conditions of all iterations
   Decisions decisions = {};
 };
@@ -65,15 +65,15 @@ struct Figures {
   const paths::Plan& plan;
   Collective collective = {};
   std::uint64_t iterations = 0;
-  std::uint64_t rounds = 0;  ///< including warm-up rounds
+  std::uint64_t rounds = 0;  ///< number of rounds, including warm-up rounds
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 0;
-  std::vector<ThreadFigures> threads = {};           ///< known threads, by rank
+  std::vector<ThreadFigures> threads = {};  ///< figures of the threads that are known, by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
-  std::map<std::uint32_t, paths::Traffic> wan = {};  ///< indexed by sending host
+  std::map<std::uint32_t, paths::Traffic> wan = {};  ///< traffic between clusters, by sending host
   /// Hosts that send between clusters, but are missing in `wan`.
   std::vector<std::uint32_t> wan_unknown = {};
-  std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of host processes
+  std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of each host that is a process
 };
 
 /// Returns the hosts whose traffic between clusters is missing in `known`. Only hosts that send
