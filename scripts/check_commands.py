@@ -143,7 +143,7 @@ class Checker:
                 yield f"no such script: {name}"
                 return
             known = (self.root / name).read_text(encoding="utf-8")
-            if '"$@"' in known:  # it passes its arguments on
+            if '"$@"' in known:  # the script passes its arguments on
                 return
         elif name not in self.programs:
             if "/" not in name and not PLACEHOLDER.search(name):

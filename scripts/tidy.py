@@ -15,7 +15,7 @@ FUNCTION_LINES = 70
 CLASS_FUNCTIONS = 25
 CODE = {".cpp", ".hpp", ".py", ".cmake"}
 TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
-# Folders to check. .ci is always included.
+# Folders that are not checked. The folder .ci is checked although its name begins with a dot.
 SKIPPED = re.compile(r"^(build|\..*|__pycache__|node_modules)$")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 # A line of a test, example or benchmark may break these rules if it ends with this marker.
