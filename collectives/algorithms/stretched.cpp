@@ -31,9 +31,9 @@ std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, C
   return dealings;
 }
 
-/// The owners of a range sum it with a reduce-scatter and an allgather: each owner sums one piece
-/// of the range. With three or more clusters, fewer bytes cross between clusters than in a direct
-/// exchange.
+/// Sums `range` among its owners (one per cluster) with a reduce-scatter and an allgather: each
+/// owner sums one piece of the range. With three or more clusters, fewer bytes cross between
+/// clusters than in a direct exchange.
 void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range range, Block sum,
                      Channel channel) {
   const std::vector<Range> pieces = cut(range, team.size());

@@ -14,7 +14,7 @@ struct Edge {
   Nanos end;
   std::uint32_t piece = 0;
   Rank from = 0, to = 0;
-  /// Reversed, because std::priority_queue has the largest element on top.
+  /// Reversed, so that a std::priority_queue has the edge that ends first on top.
   friend bool operator<(const Edge& left, const Edge& right) {
     return std::tie(left.end, left.piece, left.from) > std::tie(right.end, right.piece, right.from);
   }

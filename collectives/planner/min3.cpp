@@ -19,7 +19,7 @@ struct Least {
   std::uint32_t part = 0;
   Rank from = 0, to = 0;
 
-  /// Reversed, because std::priority_queue has the largest element on top.
+  /// Reversed, so that a std::priority_queue has the transfer that ends first on top.
   friend bool operator<(const Least& left, const Least& right) {
     return std::tie(left.end, left.piece, left.part) > std::tie(right.end, right.piece, right.part);
   }

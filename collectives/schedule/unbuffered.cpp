@@ -10,7 +10,7 @@ namespace {
 using Node = std::uint32_t;
 constexpr Node nobody = ~Node{0};
 
-/// For each cell: the last writer, and the readers since that write.
+/// Keeps for each cell the last writer, and the readers since that write.
 class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}

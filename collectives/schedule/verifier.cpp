@@ -380,7 +380,7 @@ class Results {
   Expressions::Id scan_shape_ = Expressions::undefined;
   // The expression that was checked last for the current participant; used in scans.
   Expressions::Id last_checked_ = Expressions::undefined;
-  // Expressions that were checked for all participants, indexed by number of the expression.
+  // Whether an expression was checked at any participant; indexed by number of the expression.
   std::vector<bool> checked_;
   std::vector<Expressions::Id> first_;  // expressions of participant 0, by cell
   std::vector<Range> blocks_;           // blocks of an alltoall at the current participant

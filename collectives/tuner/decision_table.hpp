@@ -69,7 +69,8 @@ struct DecisionSection {
   collectives::Collective collective = collectives::Collective::barrier;
   Range clusters, hosts, machines;
   std::string transport = "any";
-  /// The weakest order in which the rows sum. Rows are used only where that order is allowed.
+  /// The weakest order in which the rows sum. Rows are used only for operations that permit this
+  /// order.
   collectives::Order order = collectives::Order::by_block;
   std::vector<Decision> rows;  ///< in ascending order of up_to; the last row has no limit
   base::Position position = {};
