@@ -44,8 +44,8 @@ class EmulateLink final : public paths::BlockingWrapper {
       : EmulateLink(deployment, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
-  void drain()
-      override;  ///< waits for the pushes under way, which can arrive long after they were sent
+  /// Waits for the pushes under way, which can arrive long after they were sent.
+  void drain() override;
 
  private:
   /// Identifies the queue (lane) of the pushes of one contributor at one stage.

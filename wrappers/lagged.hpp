@@ -18,7 +18,7 @@ namespace wrappers {
 /// wrappers below can thus take as long as `rounds` rounds without delaying the program.
 ///
 /// Why:     As with a nonblocking allreduce, the program computes while the messages cross the wide
-///          area. The price is that a solver stops up to `rounds` iterations late.
+///          area. A solver therefore stops up to `rounds` iterations late.
 /// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
 ///          until all moves have returned, whatever their results. All moves return, because the
 ///          other contributors have started the same rounds.
