@@ -23,7 +23,7 @@ void count_cells(benchmark::State& state, std::size_t cells) {
   state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
 }
 
-/// Black cells follow the red ones by one row, as in the solver.
+/// Measures relaxation in one pass: black cells follow the red ones by one row, as in the solver.
 void relax_one_pass(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -35,7 +35,7 @@ void relax_one_pass(benchmark::State& state) {
   count_cells(state, (size - 2) * (size - 2));
 }
 
-/// All red cells are relaxed, then all black ones.
+/// Measures relaxation in two passes: of all red cells, then of all black cells.
 void relax_two_passes(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -57,7 +57,7 @@ void relax_row(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// Two half rows are relaxed at once, as in the solver.
+/// Measures the relaxation of two half rows at once, as in the solver.
 void relax_rows(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -66,7 +66,7 @@ void relax_rows(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// One multiplication and one addition for each number of a grid.
+/// Measures one multiplication and one addition for each number of a grid.
 void copy_in_place(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   std::vector<double> cells(size * size, 1.0);

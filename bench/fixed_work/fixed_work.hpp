@@ -72,7 +72,7 @@ struct Period {
   double explains = 0;  ///< share of the variation of lost time that is explained by this period
 };
 
-/// Results for one thread.
+/// Results of the analysis of one thread's samples.
 struct Findings {
   std::uint32_t processor = 0;
   Nanos span{0};

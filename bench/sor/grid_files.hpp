@@ -21,8 +21,8 @@ void write_raw(const std::string& file, std::size_t size, const FillRow& fill);
 /// Writes a portable pixmap (PPM) with a pixel per cell. Colours run from black for the least cell
 /// over red and yellow to white for the greatest.
 void write_image(const std::string& file, std::size_t size, const FillRow& fill);
-/// Writes a row per iteration with a number per thread, as Values reads. Each number is the
-/// shortest text that reads back to the same bits.
+/// Writes a row per iteration with a number per thread: the format that Values reads. Each number
+/// is the shortest text that reads back to the same bits.
 void write_values(const std::string& file, const std::string& comment,
                   const std::vector<std::span<const double>>& by_rank);
 

@@ -46,8 +46,8 @@ struct HaloChoice {
   std::string text() const;
 };
 
-/// Returns the borders of an exchange between clusters, by rank. Throws std::invalid_argument if
-/// the plan has no such exchange.
+/// Returns the borders between threads of different clusters, in the order of ranks. Throws
+/// std::invalid_argument if the plan has no such exchange.
 std::vector<FarBorder> far_borders(const paths::Plan& plan, const std::string& exchange,
                                    const std::vector<RowRange>& blocks, std::size_t size);
 /// Throws std::invalid_argument if the block at one of the borders has fewer rows than the option

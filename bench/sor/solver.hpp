@@ -31,8 +31,8 @@ struct SorTask {
   /// Declared time of an iteration of each thread, by rank; empty unless costs are declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
-  /// Whether threads count the WAN messages of other host processes on the paths of their border
-  /// rows.
+  /// Whether threads query the hosts on the paths of their border rows for their traffic between
+  /// clusters. Needed if each host is a process.
   bool asks_for_traffic = false;
   /// Called by rank 0 before each iteration and after a failure. The argument holds the durations
   /// of the iterations so far.
