@@ -32,7 +32,8 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    // This reset must precede look_(). It keeps a deadline that expect() sets while look_() runs.
+    // This reset must precede look_(). Otherwise it would overwrite a deadline that expect() sets
+    // while look_() runs.
     earliest_.store(base::Nanos::max());
     lock.unlock();
     const base::Nanos next = look_(now);

@@ -59,9 +59,9 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
 /// none.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
-  acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
+  acceptor_.end(*call_, "it failed");  // has an effect only if finish() was cancelled
   connections_.close();
-  meeting_ = {};  // before end_services(), because this task may start service contexts
+  meeting_ = {};  // must precede end_services(): the task may start service contexts
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
@@ -126,8 +126,8 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
     if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
-  // Readers that still wait get the last tuples, and then this error. Without the mark, readers
-  // would wait for tuples that never arrive.
+  // Waiting readers get the last tuples, and then this error. Without the mark, readers would wait
+  // for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
   instance_->drain_wrappers();

@@ -41,8 +41,8 @@ class SharedElements;
 /// The deployment owns its parts and determines the order in which they begin and end. PlanInstance
 /// has the elements, wrappers and stages. Dispatcher runs operations of other hosts, and
 /// RemoteCalls sends operations to them. Services counts the work that must end before the
-/// deployment ends. PathReleases counts the paths that must be released before. TrafficCounts adds
-/// up the traffic.
+/// deployment ends. PathReleases counts the paths that must be released before the deployment ends.
+/// TrafficCounts adds up the traffic.
 ///
 /// Owns:   its parts and connections. Borrows the host.
 /// Thread-safe.
@@ -105,8 +105,8 @@ class Deployment : public HostView {
   /// tuples, and then gets the error that this host has ended.
   ///
   /// Calls `before_goodbyes` when no path needs this host any more. Other hosts count this host as
-  /// present until that call has returned. Returns a message about a host that gave no sign of life
-  /// at the end; "" if there was none. Any context may call finish(), but only once.
+  /// present until that call has returned. Returns a message that names the hosts for which this
+  /// host stopped waiting; "" if there are none. Any context may call finish(), but only once.
   ///
   /// Throws: UsageError if finish() was called before.
   std::string finish(const std::function<void()>& before_goodbyes = {});

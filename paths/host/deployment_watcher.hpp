@@ -6,7 +6,7 @@ namespace paths {
 
 class Deployment;
 
-/// Observer of a host's further deployments, which are those of all plans except the config's. The
+/// Observer of a host's further deployments: the deployments of all plans except the config's. The
 /// host calls the functions in the order of their declaration, in the context that makes or ends
 /// the deployment. If made() or wired() throws, deploy() fails.
 class DeploymentWatcher {

@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns whether the thread that received an operation may run it. The operation must wait in no
-/// stage of its path, and must overtake no other operation of its slot.
+/// Returns whether the thread that received an operation may run it. This is so if the operation
+/// waits in no stage of its path on this host, and overtakes no other operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -124,7 +124,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // counts the operation as ended before a later one enters
+      validator_.complete(frame);  // the operation must count as ended before a later one arrives
     } else if (enters) {
       service = &take_service();
       service->stage = entered;
@@ -275,7 +275,7 @@ void Dispatcher::release(const Stage& stage, Operation release) {
              [this, &stage, release = std::move(release)] {
                try {
                  run_stage(deployment_, stage, release);
-               } catch (const TravelError&) {  // the release itself has failed
+               } catch (const TravelError&) {  // the path counts as released nevertheless
                }
                deployment_.releases().count(release.path);
              })

@@ -47,13 +47,13 @@ class Dispatcher {
   /// effect. Deployment::finish() calls this function for the paths that are not released yet.
   /// Blocks: as the stages of the path do.
   void release_background(std::uint32_t path, Failure failure);
-  /// Releases each path from `peer` that was not released yet. Its waiters get `reason` as the
-  /// failure.
+  /// Releases each path from `peer` that was not released yet. Operations that wait for such a path
+  /// fail with `reason`.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
   /// Cancels the present wait of each operation that runs in a context.
   void cancel();
-  /// Returns a text about the mistake in a result that another host sent; "" if the result is
-  /// right. This host had sent the operation to `stage` of that host.
+  /// Checks `answer`, the result that another host sent for an operation `asked` at its stage
+  /// `stage`. Returns a text about the mistake in the result; "" if the result is right.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
 
  private:
@@ -70,7 +70,7 @@ class Dispatcher {
   Deployment& deployment_;
   runtime::Mutex mutex_;
   Validator validator_;
-  std::vector<std::unique_ptr<Service>> serving_;  // running services, in any order
+  std::vector<std::unique_ptr<Service>> serving_;  // running services, unordered
   std::vector<std::unique_ptr<Service>> resting_;  // idle services for reuse
   std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;
 };

@@ -8,9 +8,9 @@
 namespace paths {
 
 /// Carries out `operation` on `element`. Operations that do not concern an element have no effect.
-/// The number of the result is that of the tuple, or the value of first, last or delta. The payload
-/// of the result is the tuple. A move returns the moved tuple, because a reduced value travels back
-/// up the path.
+/// In the result, `payload` is the tuple and `number` its number. For `first`, `last` and `delta`,
+/// `number` is the value that was read. A move returns the moved tuple, so that all threads that
+/// contributed to a reduced value receive this value.
 ///
 /// Blocks: as the element does.
 /// Throws: the errors of the element.

@@ -24,8 +24,8 @@ class EndedThreads {
   void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// Returns the first ended thread in `list`, a text of list_text(); nullopt if none has ended.
-  /// Ignores the text from its first mistake on.
+  /// Returns the first thread in `list` that has ended; nullopt if none has. `list` is a text made
+  /// by list_text(). If it is malformed, only the part before the first mistake is read.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
   /// Returns a text such as "0-3,7" for thread indexes in rising order. Cuts a very long text after
   /// a complete index.

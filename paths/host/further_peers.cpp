@@ -41,8 +41,8 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Data that the hosts of a further plan share. The table of this data uses the addresses of the
-/// plan and of the run's peers as its key. Made owns both, so that no other object gets these
+/// Data that the hosts of a further plan share. The table of this data has the memory addresses of
+/// `plan` and `run` as its key. Made owns both objects, so that no other object gets one of these
 /// addresses.
 struct Made {
   std::shared_ptr<const Plan> plan;

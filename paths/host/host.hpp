@@ -73,7 +73,7 @@ class Host : public HostView {
   ///         invalid or in use. ConfigError if settings of the plan are wrong.
   std::shared_ptr<Deployment> deploy(const std::string& label, std::shared_ptr<const Plan> plan);
 
-  /// Sets the watcher of the deployments that deploy() makes from now on; nullptr for none. The
+  /// Sets the watcher for the deployments that later calls of deploy() make; nullptr for none. The
   /// watcher outlives these deployments.
   void watch_deployments(DeploymentWatcher* watcher) { watcher_ = watcher; }
 
@@ -83,8 +83,8 @@ class Host : public HostView {
   /// Notes that a thread of `deployment` has ended. An ended thread joins no group.
   void thread_ended(Deployment& deployment, std::uint32_t thread);
   /// Returns the reason if at least one of the listed threads of this host can no longer join a
-  /// group; "" if all of them can. `threads` consists of the label of their deployment, ':', and an
-  /// EndedThreads::list_text().
+  /// group; "" if all of them can. `threads` is a text such as "LABEL:0-3,7": the label of the
+  /// threads' deployment, ':', and the result of EndedThreads::list_text().
   std::string why_absent(std::string_view threads) const;
 
   /// Begins to listen for connections, then starts the deployment of the config's plan.
@@ -120,7 +120,8 @@ class Host : public HostView {
   bool switches_are_here_ = false;
   std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Deployment>> further_;  // not ended yet; keyed by label
+  // Further deployments that have not ended, keyed by label.
+  std::map<std::string, std::shared_ptr<Deployment>> further_;
   // Declared last, because the watcher uses the other members until it is destroyed.
   std::unique_ptr<ThreadWatcher> thread_watcher_;
 };

@@ -20,8 +20,8 @@
 
 namespace paths {
 
-/// Number of operations that a path has started and that have not ended. The object may outlive its
-/// Path.
+/// Counter of the operations that a path has started and that have not ended. The object may
+/// outlive its Path.
 struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
@@ -71,7 +71,7 @@ void describe(Result& result, const PathValues& values) {
 
 namespace {
 
-/// Returns the record of a call that starts an operation now.
+/// Returns the trace record of a call that starts an operation now.
 eventspace::EventRecord record_of_start(const Deployment& deployment, const Operation& operation) {
   eventspace::EventRecord record;
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::start);
@@ -114,7 +114,8 @@ struct Path::StartedOperation final : runtime::Pending<Result>,
   // Last failure of the thread. Only the thread may access it.
   const std::shared_ptr<Failure> last_failure;
   const std::shared_ptr<UnderWay> under_way;
-  std::shared_ptr<StartedOperation> self;  // set while the operation is under way without a context
+  // This object, while the operation is under way without a context; otherwise nullptr.
+  std::shared_ptr<StartedOperation> self;
 
   void end() {
     const std::shared_ptr<StartedOperation> mine = std::move(self);
@@ -181,8 +182,8 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
-/// Runs a check of a move. If the check throws, sends the mistake to the other threads of the round
-/// and then rethrows the exception.
+/// Calls `check`, which checks the arguments of a move. If it throws, sends the mistake to the
+/// other threads of the round and then rethrows the exception.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -247,7 +248,7 @@ Result Path::run(Operation&& operation) {
       *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
-/// Ignores errors of the element, because a later move into the element reports them.
+/// Errors of the element are ignored, because a later move into the element reports them.
 base::Buffer Path::buffer(std::size_t bytes) {
   const Owner::Use used = use("buffer");
   for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();

@@ -85,10 +85,10 @@ class Path {
   /// Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
-  /// Moves a tuple without waiting for a reply. A push takes one frame from each host of the path
-  /// to the next. Meant for values of which only the newest counts: while the link is full, a newer
-  /// push of this path replaces a push that was not sent yet. Use send() for tuples that must all
-  /// arrive, such as border rows and logs.
+  /// Moves a tuple without waiting for a reply. A push needs only one frame from each host of the
+  /// path to the next. Meant for values of which only the newest counts: while the link is full, a
+  /// newer push of this path replaces a push that was not sent yet. Use send() for tuples that must
+  /// all arrive, such as border rows and logs.
   void push(base::Payload payload);
   /// Pushes a tuple that no newer push may replace. Tuples that cannot be sent yet stay in memory,
   /// so the caller must bound their number.
@@ -113,8 +113,8 @@ class Path {
   /// further operation. A thread that ends releases each of its paths. Other threads that wait for
   /// this thread receive `failure`, unless it is nullptr.
   void release(Failure failure = nullptr);
-  /// Announces that this thread contributes to no round after those of its earlier moves. Does not
-  /// wait for started operations.
+  /// Announces that this thread contributes to no further round: its earlier moves were its last
+  /// contributions. Does not wait for started operations.
   void withdraw(Failure failure);
   /// Returns whether release() may have to wait for other threads or hosts.
   bool holds_release() const;

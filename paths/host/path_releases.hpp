@@ -11,13 +11,13 @@
 
 namespace paths {
 
-/// Counts releases until every path that leads through a host was released. A deployment waits for
-/// the last release before it ends.
+/// Counts the released paths that lead through a host. A deployment waits for the release of the
+/// last one before it ends.
 ///
 /// Thread-safe.
 class PathReleases {
  public:
-  /// Origin of a path: a thread of the program, or a wrapper such as prefetch.
+  /// Kind of origin of a path: a thread of the program, or a wrapper such as a prefetch.
   enum class Beginner : std::uint8_t { thread, wrapper };
 
   /// `plan` outlives this object.
@@ -27,7 +27,8 @@ class PathReleases {
   /// Returns true for the first call with `path`, false for later calls with the same path.
   bool begin_release(std::uint32_t path);
   bool have_all() const;
-  /// Blocks until all paths with this origin were released. Returns false if `limit` passed first.
+  /// Blocks until all paths with the origin `beginner` were released. Returns false if `limit`
+  /// passed first.
   bool wait_for_all(Beginner beginner, runtime::Deadline limit, const runtime::Reason& reason);
 
  private:

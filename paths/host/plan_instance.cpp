@@ -83,7 +83,8 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    const Stage* last = &stage;  // first stage that joins or needs a context; otherwise the last
+    // Becomes the first stage that joins or needs a context; the last one if there is none.
+    const Stage* last = &stage;
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
     stage.needs_context = last->wrapper->needs_context();

@@ -30,11 +30,11 @@ class PlanInstance {
 
   /// Returns the stage; nullptr if it is on another host.
   const Stage* stage(StageId id) const;
-  /// Returns the stages below which a path leaves this host.
+  /// Returns the last stages on this host of the paths that continue on another host.
   const std::vector<const Stage*>& exits() const { return exits_; }
   /// Returns the paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const;
-  /// Returns the types that a thread may move and read on `path`.
+  /// Returns the types of the tuples that a thread may move and read on `path`.
   /// Requires: threads of this host begin the path.
   const PathValues& values_of(std::uint32_t path) const;
 
@@ -42,14 +42,14 @@ class PlanInstance {
   void stop_wrappers();
   /// Blocks until all operations that wrappers have started have returned to them.
   void drain_wrappers();
-  /// Fails the operations that wait in wrappers without a context of their own and are late at
-  /// `now`. Returns the next deadline.
+  /// Fails the operations that wait in a wrapper, have no context of their own, and are late at
+  /// `now`. Returns the next deadline of such an operation.
   base::Nanos end_late(base::Nanos now);
-  /// Fails all operations that wait in wrappers without a context of their own.
+  /// Fails all operations that wait in a wrapper and have no context of their own.
   void give_up();
 
-  /// Marks the elements. Readers on other hosts then get the last tuples, and after them `reason`
-  /// as an error.
+  /// Adds an error mark to the elements. Readers on other hosts then get the last tuples, and after
+  /// them `reason` as an error.
   void mark_elements(const std::string& reason);
   void delete_elements();
 

@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Makes all connections at the start. For a peer, this host has arrived only after it has made all
-/// of its connections to the peer.
+/// Makes all connections at the start, because a peer waits for this host until all connections of
+/// this host to the peer are made.
 void RemoteCalls::connect() {
   Connections& connections = deployment_.connections();
   for (const Stage* exit : deployment_.instance().exits())

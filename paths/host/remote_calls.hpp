@@ -44,7 +44,7 @@ class RemoteCalls {
     base::Nanos shown{0};     ///< time on the clock of the other host
     base::Nanos answered{0};  ///< time of the reply on this host's clock
   };
-  /// Asks `peer`, one of peers(), for the time on its clock.
+  /// Asks `peer` for the time on its clock. Requires: `peer` is in peers().
   /// Blocks: as call().
   /// Throws: as call().
   ClockReading read_clock(std::uint32_t peer);

@@ -16,7 +16,8 @@ runtime::Task Services::spawn(std::string_view role, std::function<void()> work)
     const runtime::Lock lock(mutex_);
     contexts_[number] = {};
   }
-  // The context destroys `ended` together with its work, even if the work never begins.
+  // The function of the context owns `ended`, so `ended` is destroyed even if the function is never
+  // called.
   std::shared_ptr<void> ended(nullptr, [this, number](void*) { remove_context(number); });
   runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, host_, number},

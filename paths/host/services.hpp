@@ -52,7 +52,7 @@ class Services {
   const std::string_view host_;
   const std::uint32_t index_;
   std::atomic<std::uint64_t> next_number_{0};
-  std::atomic<std::uint64_t> operations_{0};  // decreased only with mutex_ held
+  std::atomic<std::uint64_t> operations_{0};  // running operations; decreased only with mutex_ held
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;
   std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // keyed by take_number()

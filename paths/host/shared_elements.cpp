@@ -19,8 +19,8 @@ SharedElements::SharedElements(const Plan& plan, std::uint32_t host, const Peers
       are_shared_(peers.are_processes && peers.shared_memory),
       run_(peers.run.text().substr(0, 12)) {}
 
-/// Returns the name of a host's space. The run's id makes the name unique among runs. A digest in
-/// the name keeps shortened names unique.
+/// Returns the name of a host's shared space. It contains the run's id, so that it is unique among
+/// runs. A long host name is shortened and completed with a digest, so that it stays unique.
 std::string SharedElements::space_of(std::uint32_t host) const {
   constexpr std::size_t host_letters_max = 60;
   const std::string& name = plan_.hosts[host].name;

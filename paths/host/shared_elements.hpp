@@ -26,7 +26,8 @@ class SharedElements {
   /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
   /// allows shared memory.
   bool are_shared() const { return are_shared_; }
-  bool are_between_processes() const { return are_between_processes_; }  ///< hosts are processes
+  /// Returns whether each host of the run is a process.
+  bool are_between_processes() const { return are_between_processes_; }
   /// Returns a shared element of this host. The first call makes all shared elements of this host,
   /// so that no other process can make one of them with different options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);

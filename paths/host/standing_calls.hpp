@@ -16,14 +16,15 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   bool is_of(const Frame& request) const;
   /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Returns true and marks the request as under way if a quick check shows that it may enter. This
-  /// holds for nearly all requests. After false, the caller must call validate(). If the stages
-  /// need a context, admit() always returns false, and run() validates the whole request instead.
+  /// Checks a request quickly. If the check accepts the request, as it does nearly always, marks
+  /// the request as under way and returns true. After false, the caller must call validate(). If
+  /// the stages need a context, admit() always returns false, and run() validates the whole request
+  /// instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.
   Validator::Verdict validate(const ShortFrame& frame);
-  /// Runs a request that may enter. Requires: its stages need no context.
+  /// Runs a request that admit() or validate() has accepted. Requires: its stages need no context.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;

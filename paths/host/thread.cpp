@@ -31,7 +31,7 @@ Thread::Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed)
 
 Thread::~Thread() { end(); }
 
-/// Records the beginning of the thread immediately.
+/// Records the beginning of the thread now, and returns the record.
 eventspace::EventRecord Thread::begin_life() {
   eventspace::EventRecord life;
   life.place = rank();

@@ -33,7 +33,7 @@ class Thread {
   Thread& operator=(const Thread&) = delete;
 
   // Properties. Any context may read them.
-  std::uint32_t rank() const;     ///< rank among all threads, in the config's order of hosts
+  std::uint32_t rank() const;     ///< rank among all threads; follows the config's order of hosts
   std::uint32_t threads() const;  ///< number of threads in the program
   std::uint32_t index() const { return index_; }  ///< index among the threads of its host
   Deployment& deployment() const { return *deployment_; }
@@ -48,16 +48,16 @@ class Thread {
   bool has_path(std::string_view graph) const;
 
   /// Throws UsageError unless the caller is this thread and its function still runs. The arguments
-  /// are parts of the error text, such as "group world: barrier by...".
+  /// become parts of the error text, such as "group world: barrier by...".
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
 
   base::Nanos now() const;
   void sleep_for(base::Nanos span);
-  /// Marks the end of an iteration of the program, for the report about a trace. Without marks, the
-  /// report finds iterations by the operations of the threads. Does nothing if the run is not
-  /// traced.
+  /// Marks the end of an iteration of the program, for the report that is computed from a trace.
+  /// Without such calls, the report derives the iterations from the operations of the threads. Does
+  /// nothing if the run is not traced.
   void mark_iteration();
   /// Returns the thread's own stream of random numbers, derived from the program's seed.
   runtime::Random& random() {
@@ -76,7 +76,8 @@ class Thread {
   void end();
 
  private:
-  friend class Attached;  // attaches and detaches threads, while their paths stay
+  // Attaches other contexts to this object, and detaches them. The paths stay.
+  friend class Attached;
   eventspace::EventRecord begin_life();
   void check_leaves();
   bool is_over() const;

@@ -33,7 +33,7 @@ class TrafficCounts {
   Traffic to_other_clusters(std::string_view graph) const;
   /// Returns all traffic that this host sent for the paths of `graph`.
   Traffic all(std::string_view graph) const;
-  /// Adds traffic that messages of groups caused to other clusters for a graph.
+  /// Adds `wan`, the traffic to other clusters that messages of groups caused for a graph.
   void add_messages(std::uint32_t graph, const Traffic& wan);
   /// Adds the entry of this host to the result of a `traffic` operation.
   void add_entry(const Operation& asked, Result& answer) const;
@@ -45,7 +45,8 @@ class TrafficCounts {
   const std::uint32_t host_;
   const Connections& connections_;
   mutable runtime::Mutex mutex_;
-  std::unordered_map<std::uint32_t, Traffic> messages_;  // traffic to other clusters, by graph
+  // Traffic of messages to other clusters, keyed by graph.
+  std::unordered_map<std::uint32_t, Traffic> messages_;
 };
 
 }  // namespace paths

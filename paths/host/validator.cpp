@@ -74,8 +74,8 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // If moves may overtake each other, at most every second number is missing, and at most 256
-    // moves of a path are under way (Path::started_max).
+    // 128 ranges are enough if moves may overtake each other: at most 256 moves of a path are under
+    // way (Path::started_max), and at most every second number is missing.
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -212,8 +212,8 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Returns how the path enters this host at `entrance`; nullptr if the path does not enter there.
-/// The first call follows the path down and stores the result for later calls.
+/// Returns the data about the entry of a path at `entrance`; nullptr if the path does not enter
+/// there. The first call follows the path down and stores the result for later calls.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,

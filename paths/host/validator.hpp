@@ -25,21 +25,22 @@ namespace paths {
 /// Thread-safe: no. The caller serializes all calls.
 class Validator {
  public:
-  /// Maximum number of operations of one slot that are inside (have entered and not ended). The
-  /// setting `rounds` of each wrapper on the path raises the maximum. Many operations are inside if
-  /// a path starts moves without waiting.
+  /// Maximum number of operations of one slot that are inside: validate() or admit() has accepted
+  /// them, and they have not ended. The setting `rounds` of each wrapper on the path raises the
+  /// maximum. Many operations of a slot are inside if a path starts moves without waiting for their
+  /// results.
   static constexpr std::uint64_t inside_max = 4096;
 
   static constexpr std::uint32_t segments_max = 4096;  ///< maximum number of segments of one tuple
 
   struct Verdict {
     enum class Kind : std::uint8_t {
-      enters,  ///< valid; the operation counts as inside until complete()
+      enters,  ///< valid; the operation counts as inside until complete() is called for it
       late,    ///< the path was released before, so the operation has no effect
       wrong,   ///< invalid; no host of this plan sends it
     };
     Kind kind = Kind::enters;
-    bool is_alone = false;    ///< if `enters`: no other operation of its slot is inside
+    bool is_alone = false;    ///< if `enters`: whether no other operation of its slot is inside
     std::string reason = {};  ///< if `wrong`: a text such as "slot 7, expected 3"
   };
 
@@ -48,30 +49,31 @@ class Validator {
 
   /// Validates the operation in a frame of another host.
   Verdict validate(const Frame& frame);
-  /// Notes that an operation that entered has ended.
+  /// Notes that an operation that validate() accepted has ended.
   void complete(const Frame& frame);
   /// Common data of all requests of one standing call.
   class Standing;
   /// Requires: validate() has not found `request` wrong.
   Standing standing_of(const Frame& request);
-  /// Returns true if a quick check shows that a request of a standing call may enter. This holds
-  /// for nearly all requests. After false, the caller must call validate().
+  /// Checks a request of a standing call quickly. Returns true if the check accepts the request, as
+  /// it does nearly always. After false, the caller must call validate().
   bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
              std::uint64_t contributions);
   Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
                    std::uint64_t contributions);
   void complete(const Standing& standing);
-  /// Returns a text about the mistake in a result that another host sent; empty if the result is
-  /// right. This host had sent the operation to `stage` of that host.
+  /// Checks `answer`, the result that another host sent for an operation `asked` at its stage
+  /// `stage`. Returns a text about the mistake in the result; empty if the result is right.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
   /// Returns true if a quick check shows that the result is right. After false, the caller must
   /// call wrong_answer().
   bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Notes that no further operation enters at this slot. Returns false if that was already known.
+  /// Notes that no further operation arrives for this slot of `stage`. Returns false if that was
+  /// already known.
   bool release(StageId stage, std::uint32_t slot);
 
  private:
-  /// Place where a path from another host enters a stage of this host.
+  /// Data about a path that comes from another host and enters a stage of this host.
   struct Way {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
@@ -100,27 +102,31 @@ class Validator {
 
    private:
     bool is_new(std::uint64_t sequence) const;
-    std::uint64_t next_ = 0;           // one more than the highest number
-    std::uint64_t next_in_order_ = 0;  // one more than the highest move that may not overtake
-    // Last few ranges of missing numbers.
+    std::uint64_t next_ = 0;  // one more than the highest number that has arrived
+    // One more than the highest number of a move that must not overtake others.
+    std::uint64_t next_in_order_ = 0;
+    // The highest ranges of missing numbers.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   };
   struct Slot {
     bool is_released = false;  // released by its path, or by this host after the loss of a peer
     bool is_released_by_path = false;
-    std::uint64_t released_from = 0;  // moves with lower numbers may still arrive
+    std::uint64_t released_from = 0;  // if released: moves with lower numbers may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each has rounds of its own
+    // Moves of the second and later segments of large tuples, keyed by the segment's index (1 and
+    // above). Each segment has rounds of its own.
+    std::map<std::uint32_t, Moves> further;
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
   };
-  /// Stage at which paths of other hosts enter.
+  /// Stage of this host that paths from other hosts enter.
   struct Entrance {
     StageId stage = no_stage;
     std::uint32_t first_slot = 0;
     std::vector<std::uint32_t> from_hosts = {};
-    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // keyed by path; filled on first use
-    std::vector<Slot> slots = {};  // begins with first_slot; grows as needed
+    // Keyed by path. An entry is added when it is first used.
+    std::vector<std::pair<std::uint32_t, Way>> ways = {};
+    std::vector<Slot> slots = {};  // index 0 is first_slot; grows as needed
   };
 
   /// Operation whose stage, path and slot are valid.
@@ -146,7 +152,7 @@ class Validator {
   const std::uint64_t threads_;                       // number of threads in the plan
   std::vector<Entrance> entrances_;                   // sorted by stage
   std::unordered_map<std::uint64_t, Tuples> tuples_;  // keyed by stage and path
-  std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // last look-up in tuples_
+  std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // latest find in tuples_
 };
 
 class Validator::Standing {
@@ -158,7 +164,7 @@ class Validator::Standing {
   Entrance* entrance = nullptr;
   Way way;
   std::uint32_t slot = 0;
-  std::size_t place = 0;      // index in the entrance's slots; valid after the first request
+  std::size_t place = 0;      // index in Entrance::slots; valid after the first request
   std::uint32_t threads = 1;  // number of threads of the path
 };
 

@@ -23,7 +23,7 @@ class WaitingAccesses {
   using Hint = std::string (*)(const Plan& plan, std::uint32_t path);
   explicit WaitingAccesses(pastset::Element& element, Hint hint = nullptr)
       : element_(element), hint_(hint) {}
-  ~WaitingAccesses();  ///< requires that no operation waits
+  ~WaitingAccesses();  ///< Requires: no operation waits.
   WaitingAccesses(const WaitingAccesses&) = delete;
   WaitingAccesses& operator=(const WaitingAccesses&) = delete;
 
