@@ -18,7 +18,8 @@ namespace paths {
 /// recorder is off.
 class AwaitedValues {
  public:
-  /// `own` is the index of the cluster that reads, among all `clusters`.
+  /// `clusters` is the number of clusters. `own` is the index of the cluster that reads the values
+  /// of the others.
   AwaitedValues(HostView& view, StageId stage, std::uint64_t sequence, std::size_t clusters,
                 std::size_t own);
   ~AwaitedValues();
@@ -26,9 +27,9 @@ class AwaitedValues {
   AwaitedValues& operator=(const AwaitedValues&) = delete;
 
   /// Ends the waits for the values that have arrived. For each cluster, `sequences` has the round
-  /// of the newest tuple that has arrived from it; nullopt if there is none. A tuple of this round
-  /// or of a later round ends the wait. Values that the first call finds were there before the
-  /// round needed them, and are recorded as cached.
+  /// of the newest tuple that has arrived from the cluster; nullopt if none has. A tuple of the
+  /// awaited round or of a later round ends the wait. Values that have arrived before the first
+  /// call are recorded as cached, because the round did not wait for them.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:

@@ -11,9 +11,8 @@ namespace paths {
 
 /// Returns the template of a Partial for contributions of the template V: "partial: u64, u64, V,
 /// u8, u64, V". The first three fields are the number of a round (sequence), the number of
-/// contributions, and their combined value. The other three are an exact pair: a round whose
-/// complete value is known, and that value. The first of them is 1 if there is such a pair, 0 if
-/// not.
+/// contributions, and their combined value. The last two are an exact pair: a round whose complete
+/// value is known, and that value. The u8 before them is 1 if there is such a pair, 0 if not.
 ///
 /// Paper: Bongo et al. 2004, §IV: tuples of a result and its sequence. The exact pair is our
 ///        addition. Without it, the other clusters can prove too little.
@@ -36,7 +35,7 @@ base::Payload partial_tuple(const Partial& partial, std::size_t value_bytes);
 Partial read_partial(const base::Payload& tuple, std::size_t value_bytes);
 
 /// Returns the template of an Ask: "ask: u64, u64". The fields are the number of the first
-/// requested tuple, and how many tuples are requested.
+/// requested tuple, and the count of requested tuples.
 const pastset::Template& ask_template();
 /// The message by which a cluster requests tuples of another cluster.
 struct Ask {

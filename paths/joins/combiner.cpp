@@ -108,8 +108,8 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
 }
 
 /// Combines the contributions part by part. For each part, it combines the values of all slots in
-/// the order of the slots. The result therefore has the same bits as that of fold_whole(), but each
-/// byte is read only once. Returns nullopt if a value must not be combined.
+/// the order of the slots. The result therefore has the same bits as the result of fold_whole(),
+/// but each byte is read only once. Returns nullopt if a value must not be combined.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {

@@ -27,7 +27,7 @@ inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 class Combiner {
  public:
   /// `index` is the index of `join` in the plan. `mutex` is the mutex of the join, which guards the
-  /// join's rounds. `is_by_last` says whether the last contributor to arrive combines all
+  /// join's rounds. If `is_by_last` is true, the last contributor to arrive combines all
   /// contributions.
   Combiner(const HostView& view, const Wrapper& join, std::uint32_t index,
            std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex);
@@ -39,18 +39,19 @@ class Combiner {
   bool is_short() const;
   /// Combines all contributions of a round into the operation of its leader. Requires: the round
   /// has a leader.
-  /// Blocks: while other contexts combine a part.
+  /// Blocks: until other contexts have combined the parts that they have begun.
   /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
-  /// Returns the failure of the first contribution whose value must not be combined; nullptr if
-  /// there is none.
+  /// Returns a failure that names the first contribution whose value must not be combined; nullptr
+  /// if all values may be combined.
   Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
 
   /// Returns whether the calling OS thread can help to combine the round. OS threads that run
   /// service contexts do not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines parts of the values until every part has been begun by this or another context.
+  /// Combines one part of the values after the other, until this or other contexts have begun all
+  /// parts.
   /// Requires: mutex_ not held.
   void help(Round& round) const;
 
@@ -68,8 +69,9 @@ class Combiner {
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;
   const std::size_t bytes_;  // size of a contribution; 0 without a reduction
-  /// Whether values are checked while they are combined instead of on arrival. The combination
-  /// reads every value, and no contributor continues before the combination has ended.
+  /// Whether values are checked while they are combined instead of on arrival. This is possible
+  /// because the combination reads every value, and no contributor continues before the combination
+  /// has ended.
   const bool checks_in_fold_;
   runtime::Mutex& mutex_;
 };

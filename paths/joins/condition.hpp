@@ -19,8 +19,8 @@ namespace paths {
 enum class Comparison : std::uint8_t { less, at_most, greater, at_least, equal, is_true };
 std::string_view comparison_name(Comparison comparison);
 
-/// Condition on one scalar. The constant has the scalar's kind of number, so integers are compared
-/// as integers. is_true has no constant.
+/// Condition on one scalar. The constant is of the same kind of number as the scalar (signed,
+/// unsigned or floating-point), so integers are compared as integers. is_true has no constant.
 struct ConditionSpec {
   Comparison comparison = Comparison::less;
   base::Scalar scalar = base::Scalar::f64;
@@ -30,7 +30,7 @@ struct ConditionSpec {
 /// Reads the setting `condition`, written as `{less: 0.01}` or `is_true`. Returns nullopt if the
 /// setting is absent. Adds a mistake and returns nullopt if it is wrong.
 std::optional<ConditionSpec> read_condition(base::MapReader& reader, base::Scalar scalar);
-/// Reads the setting `contributions`: the sign of all contributions.
+/// Reads the setting `contributions`: the sign that all contributions have.
 base::Sign read_sign(base::MapReader& reader);
 std::string_view sign_name(base::Sign sign);
 /// Reads the setting `values`: how NaN and overflow are treated.
@@ -47,10 +47,10 @@ base::Values read_values(base::MapReader& reader);
 /// Paper: Bongo et al. 2004, §IV names these limits in words.
 std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign,
                                      Comparison comparison);
-/// Returns why a part of the contributions cannot decide the condition; "" if it can. Two cases
-/// depend on the values. With Values::ieee, an integer sum that overflows may move back across the
-/// constant. A NaN that arrives later makes every comparison false, so a part can prove only that a
-/// comparison fails.
+/// Returns why a part of the contributions cannot decide the condition; "" if it can. Two of the
+/// reasons apply only to Values::ieee. An integer sum that overflows may move back across the
+/// constant. And a NaN that arrives later makes every comparison false, so a part can prove only
+/// that a comparison fails.
 std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison,
                              base::Scalar scalar, base::Values values);
 /// Returns why a result of the operation cannot have a condition with this comparison; empty if it
@@ -60,8 +60,8 @@ std::string why_no_condition(std::string_view operation, Comparison comparison);
 /// Returns whether a complete result satisfies the condition. `value` has the bytes of one
 /// `spec.scalar`. NaN satisfies no comparison.
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
-/// Returns whether `part`, a value of a part of the contributions, proves the outcome that
-/// provable_outcome() returns. Returns false if there is no such outcome.
+/// Returns whether `part`, the combined value of a part of the contributions, proves the outcome
+/// that provable_outcome() returns. Returns false if there is no such outcome.
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
             std::span<const std::byte> part);
 

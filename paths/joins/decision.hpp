@@ -28,9 +28,9 @@ struct Decision {
   std::optional<ConditionSpec> condition;
 
   /// Combines the values in the given order, which must be the order of the clusters, not the order
-  /// of arrival. Keeps nothing from earlier calls. Because the order is fixed, all clusters get the
-  /// same bits. For the same reason rounding is monotone: a larger value never gives a smaller
-  /// result.
+  /// of arrival. The result does not depend on earlier calls. Because the order is fixed, all
+  /// clusters get the same bits. For the same reason rounding is monotone: a larger value never
+  /// gives a smaller result.
   ///
   /// Throws: base::BadValue that names the element whose value could not be combined.
   ///         base::Overflow if the value leaves the range of its type. An overflow proves the
@@ -44,8 +44,8 @@ struct Decision {
   /// Returns whether `left` is closer than `right` to deciding the condition. Both are combined
   /// values of a part of the contributions.
   bool is_nearer(const base::Payload& left, const base::Payload& right) const;
-  /// Returns a result whose outcome is proved by a part of the contributions. `part` is the
-  /// combined value of that part, or of another part of the same round.
+  /// Returns the result of a round whose condition a part of the contributions has decided. `part`
+  /// is the combined value of that part, or of another part of the same round.
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
 
@@ -58,13 +58,15 @@ struct Decision {
 std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
                                                     const Reduction& reduction, bool may_prove);
 
-/// Elements in which the root of a cluster finds the values of a round. `all` has one element for
-/// each cluster, in the order of the clusters. `own` is the element of the cluster of this root.
+/// Names of the elements in which the root of a cluster finds the values of a round. `all` has one
+/// element for each cluster, in the order of the clusters. `own` is the element for the root's own
+/// cluster.
 struct ClusterElements {
   std::string own;
   std::vector<std::string> all;
 };
-/// Reads `result` and `combine`, which name elements of this host with the template `expected`.
+/// Reads the settings `result` and `combine`, which name elements of this host. The elements must
+/// have the template `expected`.
 ClusterElements read_cluster_elements(base::MapReader& reader, const WrapperPlace& place,
                                       const pastset::Template& expected);
 

@@ -39,10 +39,10 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Appends a waiter. Waiters continue in the order of their arrival. The operations of other
-/// processes that share the core of this thread usually arrive last, because these processes run
-/// only when this thread pauses. The waiters of processes on other cores then continue first, as
-/// they should.
+/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes that
+/// share the core of this thread usually arrive last, because these processes run only when this
+/// thread pauses. In this order, waiters of processes on other cores therefore continue first, and
+/// in parallel with this thread.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -69,8 +69,8 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
   }
 }
 
-/// A function with a stack frame of its own. A thread that waits in a function called by handle()
-/// then touches only one page of its stack.
+/// Not inlined, so that handle() has a small stack frame. A thread that waits in a function called
+/// by handle() then touches only one page of its stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
   std::optional<Operation> news = leave_open_rounds(operation);
@@ -207,8 +207,8 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
   }
 }
 
-/// Lets an operation wait that does not block a context. The deadline of a round is that of its
-/// first waiter.
+/// Adds an operation without a context of its own to the waiters of the round. The deadline of a
+/// round is the deadline of its first waiter.
 /// Requires: mutex_ held.
 void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
   Round::Waiter& waiter =
@@ -253,8 +253,8 @@ void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   }
 }
 
-/// Replies to a contributor that does not lead the round. `failure` is the failure of its
-/// contribution or of its wait; nullptr if there is none.
+/// Replies to a contributor that does not lead the round. `failure` is the failure of the
+/// contribution, or of the wait for the round; nullptr if there is none.
 void Join::take_result(Action action, Round& round, const Failure& failure, Responder& responder) {
   Outcome outcome;
   if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
@@ -279,7 +279,7 @@ base::Nanos Join::end_late(base::Nanos now) {
       next = std::min(next, round->until);
       continue;
     }
-    // One of the waiters leads the failed round.
+    // After this failure, one of the waiters becomes the leader of the round.
     fail_late(*round, round->first_waiter->head.path, wakes);
   }
   return next;
@@ -315,9 +315,10 @@ template <class Lead>
   });
 }
 
-/// Returns the reason why the round fails before it goes down, or nullptr. It is the failure of the
-/// round, if the round was late or lost a contributor before it had a leader. Otherwise it is the
-/// first failure among the contributions that the leader carries down.
+/// Returns the failure with which the round fails before it is sent down; nullptr if it does not
+/// fail. If the round was late or lost a contributor before it had a leader, this is the failure of
+/// the round. Otherwise it is the first failure among the contributions that the leader carries
+/// down.
 Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
                        std::uint32_t leader) {
   if (round.failure) return round.failure;
@@ -405,8 +406,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
 }
 
 /// Gives the failure of the round to all contributors. Also sends the failure down, unless the
-/// joins below already know that this join does not contribute to the round. The reply to that is
-/// ignored.
+/// joins below already know that this join does not contribute to the round. The reply from below
+/// is ignored.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;
@@ -463,7 +464,7 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
 
 /// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to send
 /// down, if any. The withdrawal counts as announced before the waiters wake. The leader of a failed
-/// round therefore does not send the failure down, too.
+/// round therefore does not send the failure down a second time.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   std::vector<OpenRounds::Map::node_type> closed;  // destroyed after mutex_ is released
   runtime::DeferredWakes wakes;

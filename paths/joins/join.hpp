@@ -37,8 +37,8 @@ struct JoinRules {
   /// Template of the tuple that the fixed slot moves; nullopt if it is not checked here.
   std::optional<pastset::Template> value = {};
 
-  /// Returns whether the contributor at slot `of` may now lead the round, provided that the round
-  /// has no leader.
+  /// Returns whether the contributor at slot `of` may now become the leader of the round. Requires:
+  /// the round has no leader.
   bool is_ready(const Round& round, std::uint32_t of) const;
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
@@ -68,7 +68,7 @@ struct JoinRules {
 /// Failure: a contribution that failed above counts as arrived. It fails the round for all
 ///          contributors, and the failure travels down. An error from below reaches all
 ///          contributors of the round.
-/// Ends:    a slot that withdraws or is released fails the rounds that still need it. The joins
+/// Ends:    if a slot withdraws or is released, the rounds that still need the slot fail. The joins
 ///          below are notified at once of the first round to which this join does not contribute.
 /// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
 ///          a value that must not be combined names its contributor. Cancelled if the wait is
@@ -78,9 +78,9 @@ class Join final : public Wrapper {
  public:
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
-  /// Adds a move to its round as a contribution. Sends a withdrawal down only if rounds need the
-  /// slot and no earlier withdrawal was sent down. Sends a release down only if it is the last one
-  /// of all contributors. Sends all other operations down unchanged.
+  /// Adds a move to its round as a contribution. Sends the withdrawal of a slot down only if rounds
+  /// need the slot and no earlier withdrawal was sent down. Sends a release down only if all other
+  /// contributors were released before. Sends all other operations down unchanged.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Common base of the wrappers that decide rounds for several clusters, at the root of a cluster.
-/// One context (fiber or thread) at a time decides.
+/// Common part of the wrappers that decide rounds for several clusters, at the root of a cluster.
+/// One context (fiber or thread) at a time decides a round.
 ///
 /// Failure: a failed contribution or an exception of a decision ends this round and all later ones
 ///          with the same failure. The result element gets the failure as a mark after its last
@@ -49,7 +49,8 @@ class RootRounds {
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
                          FailureCause cause) const;
-  /// Throws the error that is the mark of an element. The text of the mark names its origin.
+  /// Throws the error that `mark`, the error mark of an element, contains. The text of a mark names
+  /// the origin of the failure.
   [[noreturn]] static void fail_as_marked(const std::string& mark);
 
  private:
@@ -68,7 +69,7 @@ class RootRounds {
   const bool has_others_;
   SequenceQueue turns_;
   runtime::Mutex mutex_;                // guards the members below
-  std::uint64_t next_ = 0;              // round after the last decided one
+  std::uint64_t next_ = 0;              // number of the first undecided round
   std::optional<Withdrawn> withdrawn_;  // withdrawal that waits for earlier rounds
 };
 

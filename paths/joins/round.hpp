@@ -40,7 +40,7 @@ struct SharedFold {
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
   std::atomic<bool> is_right{true};
-  runtime::WaitList waiting;  ///< leader that waits for the last part
+  runtime::WaitList waiting;  ///< the leader, while it waits for the end of the last part
 };
 
 /// One operation of all contributors of a join.
@@ -61,9 +61,9 @@ struct Round {
   Key key;
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
-  std::atomic<std::uint32_t> gone{0};  ///< slots that have their result or do not contribute
+  std::atomic<std::uint32_t> gone{0};  ///< number of slots with a result or no contribution
   bool has_leader = false;             ///< whether a contributor leads this round; at most one does
-  Failure failure;                     ///< like `result`, not changed after it is set
+  Failure failure;                     ///< set at most once, as is `result`
   std::optional<Result> result;
   std::unique_ptr<SharedFold> fold;  ///< nullptr if contributions are small
   runtime::WaitList waiting;         ///< contexts that wait for this round
@@ -84,7 +84,7 @@ class OpenRounds {
 
   /// Keeps closed rounds for reuse if `recycles` is true.
   OpenRounds(std::uint32_t slots, bool recycles) : slots_(slots), recycles_(recycles) {}
-  /// Returns the open round; nullptr if the round is not open.
+  /// Returns the round with this key; nullptr if it is not open.
   Round* find(const Key& key);
   Round& open(const Key& key);
   /// Removes a round that no slot waits for any more. The caller destroys it.

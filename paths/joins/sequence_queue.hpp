@@ -32,7 +32,7 @@ class SequenceQueue {
 
  private:
   runtime::Mutex mutex_;
-  std::set<std::uint64_t> entered_;  // undecided rounds; the wrapper decides the first one
+  std::set<std::uint64_t> entered_;  // undecided rounds in the queue; the lowest is decided first
   std::uint64_t next_sequence_ = 0;
   runtime::WaitList changed_;
 };

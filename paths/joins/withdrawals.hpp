@@ -15,9 +15,9 @@
 
 namespace paths {
 
-/// Notes for each slot of a join that has withdrawn the first round to which it does not
-/// contribute. Also notes the first round to which the whole join does not contribute, as announced
-/// to the joins below.
+/// Record of withdrawals. For each slot that has withdrawn, it has the first round to which the
+/// slot does not contribute. It also has the first round to which the whole join does not
+/// contribute, as announced to the joins below.
 ///
 /// Thread-safe: no. The join's mutex guards it.
 class Withdrawals {
@@ -26,19 +26,19 @@ class Withdrawals {
 
   void note_contribution(std::uint32_t slot, std::uint64_t sequence);
   /// Notes the withdrawal of a slot: `operation` has the slot, and the first round to which it does
-  /// not contribute. Returns that round of an earlier withdrawal of the slot; `never` if this is
-  /// the first one.
+  /// not contribute. Returns the first round that an earlier withdrawal of the slot named; `never`
+  /// if there was none.
   std::uint64_t note(const Operation& operation);
   /// Returns the withdrawal that the join must send down after the withdrawal `operation` of a
-  /// slot. Returns nullopt if no withdrawal is necessary. That is so if rounds do not need the slot
-  /// (`is_needed` is false). It is also so if the joins below know already that this join does not
-  /// contribute to the round at which `operation` begins.
+  /// slot. Returns nullopt if no withdrawal is necessary. This is so if rounds do not need the slot
+  /// (`is_needed` is false). It is also so if the joins below already know that this join does not
+  /// contribute to the first round that the slot misses.
   std::optional<Operation> news(const Operation& operation, bool is_needed);
   /// Notes that the path of a slot is released. If all other slots were released before, turns
   /// `operation` into the release of the join and returns true.
   bool release(Operation& operation);
 
-  /// Returns whether the slot does not contribute to the round.
+  /// Returns whether the slot has withdrawn from the round `sequence`.
   bool misses(std::uint32_t slot, std::uint64_t sequence) const;
   std::vector<std::uint32_t> missing(std::uint64_t sequence) const;
   /// Returns why a slot does not contribute to a round: its failure, or the release of its path.
@@ -50,15 +50,15 @@ class Withdrawals {
  private:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
   struct Withdrawn {
-    std::uint64_t from = 0;  // first round without the slot
+    std::uint64_t from = 0;  // first round to which the slot does not contribute
     std::uint32_t path = 0;
     std::uint32_t thread = 0;
-    Failure failure;  // nullptr after a regular end
+    Failure failure;  // nullptr if the slot withdrew without a failure
   };
 
   const std::uint32_t slots_;
   std::map<std::uint32_t, Withdrawn> withdrawn_;  // keyed by slot
-  std::vector<std::uint64_t> next_;               // round after each slot's last contribution
+  std::vector<std::uint64_t> next_;  // indexed by slot: round after the last contribution
   // First round to which this join does not contribute, as announced to the joins below.
   std::uint64_t announced_from_ = never;
   std::set<std::uint32_t> released_;  // released slots
