@@ -12,10 +12,10 @@ namespace {
 
 /// Finds cycles of elements that receive tuples for ever without any thread. A driver (a wrapper
 /// that starts operations itself) runs again when its element gets a new tuple. A join proceeds
-/// when all its contributors have contributed. Only threads are sure to end.
+/// when all its contributors have contributed. Only threads of the program are certain to end.
 ///
 /// The check first removes all nodes that wait for a thread, then all nodes that wait for removed
-/// ones. The remaining nodes run for ever, because drivers trigger each other.
+/// nodes. The remaining nodes run for ever, because drivers trigger each other.
 class DriverCheck {
  public:
   DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -66,8 +66,8 @@ class DriverCheck {
     return *kinds_.of_wrapper[plan_.stages[stage].wrapper];
   }
 
-  /// Returns the elements that the wrapper's settings name, or only those of the setting `key` if
-  /// it is given.
+  /// Returns the nodes of the elements that the wrapper's settings name. If `key` is not empty,
+  /// only the setting `key` is read.
   std::vector<NodeId> elements_of(StageId stage, std::string_view key = {}) const {
     std::vector<NodeId> found;
     for (const SettingHelp& setting : kind_of(stage).settings) {
@@ -95,13 +95,13 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    // A driver's settings name elements that its own path reads or fills.
+    // The elements that a driver's settings name are read or filled by the driver's own path.
     if (kind_of(stage).drives_own_path()) return;
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
   void take_away_what_rests() {
-    // Number of nodes that feed a node and are not at rest.
+    // For each node: number of nodes that feed it and do not rest.
     std::vector<std::size_t> going(nodes_.size());
     std::vector<NodeId> resting;
     for (NodeId node = 0; node < nodes_.size(); ++node) {
@@ -117,8 +117,9 @@ class DriverCheck {
     }
   }
 
-  /// Reports the cycle above a node that never rests. At least one of the nodes that feed such a
-  /// node never rests either. A walk from node to feeding node therefore reaches a cycle.
+  /// Reports a cycle of nodes from which `node`, which never rests, is fed. At least one of the
+  /// nodes that feed such a node never rests either. A walk from node to feeding node therefore
+  /// reaches a cycle.
   void report_cycle(NodeId node) {
     std::vector<NodeId> way;
     while (!nodes_[node].rests && !std::exchange(nodes_[node].was_reported, true)) {
@@ -130,7 +131,8 @@ class DriverCheck {
     const auto begin = std::find(way.begin(), way.end(), node);
     if (begin == way.end()) return;
     std::string names;
-    const Plan::PlanPath* first = nullptr;  // the cycle's first driver, in text order
+    // First path in the plan that a driver in the cycle begins.
+    const Plan::PlanPath* first = nullptr;
     for (auto one = way.end(); one != begin;) {
       --one;
       if (*one >= path_node_) {
@@ -152,7 +154,9 @@ class DriverCheck {
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::vector<Node> nodes_;
-  NodeId element_node_ = 0, stage_node_ = 0, path_node_ = 0;  // first node of each kind
+  // Ids of the first element, the first stage and the first path. Nodes are numbered in this
+  // order.
+  NodeId element_node_ = 0, stage_node_ = 0, path_node_ = 0;
 };
 
 }  // namespace

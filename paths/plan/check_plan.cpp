@@ -177,8 +177,8 @@ class StructureCheck {
   std::vector<bool> used_;
 };
 
-/// Key for settings that were checked once for several wrappers: the settings, and all other data
-/// on which the result of the check depends.
+/// Key that identifies a check of settings: the settings, and all other data on which the result of
+/// the check depends. Several wrappers may have the same key.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -300,7 +300,7 @@ PlanKinds::PlanKinds(const Plan& plan, const WrapperKinds& kinds) : all(kinds) {
 
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
-  std::vector<std::uint32_t> entered(plan.stages.size());  // by stage: contributors counted so far
+  std::vector<std::uint32_t> entered(plan.stages.size());  // indexed by stage: contributors so far
   std::vector<bool> visited(plan.stages.size());
   for (Plan::PlanWrapper& wrapper : plan.wrappers) wrapper.slots = 0;
   const auto enter = [&](StageId stage, std::uint32_t width) {

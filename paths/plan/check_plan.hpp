@@ -18,8 +18,8 @@ struct PlanKinds {
   std::vector<const WrapperKind*> of_wrapper;  ///< kind of each wrapper, by wrapper index
 };
 
-/// Counts the contributors of each wrapper and assigns slots. Reports counts in the config that
-/// differ.
+/// Counts the contributors of each wrapper and assigns slots. Reports a mistake if the config
+/// declares another number of contributors.
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
 /// Checks single stages, their neighbours, hosts and paths. Reports cycles and unused wrappers.

@@ -41,7 +41,7 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
 
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {
   const std::string& beside = plan.hosts[exit_of(plan, cluster)].address;
-  // The name contains a ':', so no host can have it.
+  // The file name contains a ':', which no host name can contain.
   if (!beside.starts_with("tcp://"))
     return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);
   std::uint64_t port = 1;

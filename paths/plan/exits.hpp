@@ -14,10 +14,10 @@ namespace paths {
 std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 
 /// Returns the clusters whose exits exchange news with the exit of `cluster` in one round. If
-/// `are_notified` is true, returns the clusters to which it sends, otherwise those from which it
-/// receives. After the last round each exit has the news of all clusters. For any later round the
-/// result is empty. Up to 32 clusters need one round. If some clusters have no link to each other,
-/// any number of clusters uses one round.
+/// `are_notified` is true, returns the clusters to which this exit sends, otherwise those from
+/// which it receives. After the last round each exit has the news of all clusters. For any later
+/// round the result is empty. Up to 32 clusters need one round. If some clusters have no link to
+/// each other, any number of clusters uses one round.
 ///
 /// Paper: n-way dissemination barrier (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,

@@ -16,7 +16,7 @@ namespace paths {
 void finish_plan(Plan& plan, const WrapperKinds& kinds);
 /// Completes a plan that was read from text. `text` has the positions of its parts. Adds mistakes
 /// to `mistakes`.
-/// Throws: ConfigError with all of them.
+/// Throws: ConfigError with all mistakes.
 void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
 

@@ -37,8 +37,8 @@ class HostView {
   runtime::Runtime& runtime() const { return runtime_; }
   /// Returns the recorder for events on this host. A further deployment has a recorder of its own.
   eventspace::Recorder& recorder() { return recorder_; }
-  runtime::Deadline deadline() const;  ///< deadline_of()
-  /// Returns a failure in `wrapper` on `path`.
+  runtime::Deadline deadline() const;  ///< deadline of a wait that begins now
+  /// Returns a failure that names this host, `wrapper` and the path with the index `path`.
   Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
                   FailureCause cause = FailureCause::other) const;
 

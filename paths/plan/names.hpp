@@ -16,8 +16,8 @@ std::string not_named(std::string_view expected, const base::Settings& found,
 /// Returns whether `name` is a valid name; adds a mistake otherwise. A valid name has letters,
 /// digits and '_', and also '-' and '.' except at its ends.
 bool check_name(const base::Settings& name, std::string_view what, base::Mistakes& mistakes);
-/// Returns text about the position of the first definition, for a message about a second definition
-/// of the same name.
+/// Returns a text that tells where a name was first defined, for a message about a second
+/// definition of the same name.
 std::string also_at(const base::Position& first);
 
 /// Returns the names of all items of `all` that have a name. Messages suggest one of these names.

@@ -9,12 +9,13 @@
 
 namespace paths {
 
-/// Returns the templates of tuples that move into stage `from` of a path and return from there, and
-/// of tuples of the element at the end.
+/// Returns the templates of the tuples that a path carries at its stage `from`. `moved` is for
+/// tuples that move into this stage and return from it. `read` is for tuples of the element at the
+/// end.
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
 
-/// Returns the types that a thread of the path may move and read.
+/// Returns the types of the tuples that a thread may move and read on the path.
 const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path);
 
 }  // namespace paths

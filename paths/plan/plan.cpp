@@ -42,7 +42,7 @@ std::string group_name(const Plan& plan, const std::set<std::uint32_t>& hosts) {
   return fmt::format("{} clusters", clusters.size());
 }
 
-/// Entrance into a stage: the first stage of a path, or a stage above.
+/// Entrance into a stage: a path that begins there, or a stage above.
 struct Entrance {
   std::uint32_t slot = 0;
   std::optional<std::uint32_t> path;
@@ -76,8 +76,8 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
   const std::uint32_t width = (next == all.end() ? slots : next->slot) - entrance.slot;
   const std::uint32_t offset = slot - entrance.slot;
   if (entrance.path) return plan.beginner(*entrance.path, offset);
-  // A join above uses one slot of this stage for all its contributors together. The name of the
-  // slot then describes all of them.
+  // If the stage above is a join, all its contributors together have one slot of this stage. The
+  // name of the slot then describes all of them.
   if (width > 1 || is_entered_by_one(plan, entrance.above))
     return contributor_at(plan, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;

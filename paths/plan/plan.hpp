@@ -65,7 +65,7 @@ struct Plan {
     std::string name;  ///< "" for a wrapper written in place on a path
     std::string kind;
     std::uint32_t host = 0;
-    base::Settings settings;  ///< a map
+    base::Settings settings;  ///< map from names of settings to values
     std::uint32_t slots = 0;  ///< number of contributors; count_slots() sets it
   };
   struct PlanStage {
@@ -77,10 +77,10 @@ struct Plan {
   struct PlanPath {
     std::string graph;  ///< name of the collective or element, by which a thread finds it
     std::uint32_t host = 0;
-    std::uint32_t first_thread = 0;  ///< index among the threads of the host
+    std::uint32_t first_thread = 0;  ///< index of the path's first thread on the host
     std::uint32_t threads = 0;       ///< 0 if the path's first wrapper starts the operations
     std::uint32_t slot = 0;          ///< slot of the path's first thread at the path's first stage
-    StageId stage = no_stage;        ///< first stage
+    StageId stage = no_stage;        ///< first stage of the path
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
     base::Position position;
   };
@@ -89,27 +89,27 @@ struct Plan {
   struct PlanGraph {
     std::string name;
     std::string kind;          ///< kind of collective; "exchange" for an exchange
-    std::string of;            ///< name of the collective or exchange to which it belongs
-    std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" without a choice
+    std::string of;            ///< name of the collective or exchange to which the graph belongs
+    std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" if not written
     base::Settings settings;   ///< settings of the reduction, the same as those of its joins
-    base::Settings condition;  ///< null if there is none
+    base::Settings condition;  ///< condition of the collective; null if none
     base::Position position;
-    std::uint64_t threads = 0;  ///< number of threads with such paths, set by finish_plan()
+    std::uint64_t threads = 0;  ///< threads that have a path of the graph; set by finish_plan()
   };
 
   /// Named set of threads. The config declares it, and modules such as groups/ use it.
   struct PlanGroup {
     std::string name;
-    std::vector<std::uint32_t> threads;  ///< ranks, rising
+    std::vector<std::uint32_t> threads;  ///< ranks of the members, rising
   };
 
-  /// Consecutive slots of one stage at which paths enter a host from another host.
+  /// Consecutive slots of one stage that paths enter from another host.
   struct Entrance {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
     std::uint32_t slot = 0;
     std::uint32_t slots = 0;
-    std::uint32_t path = 0;  ///< one of the entering paths, for messages
+    std::uint32_t path = 0;  ///< one of the paths that enter there, for messages
   };
 
   /// Part of the plan that concerns one host, so that a host need not search the whole plan.
@@ -119,8 +119,8 @@ struct Plan {
     std::vector<StageId> stages;
     std::vector<std::uint32_t> paths;  ///< paths that begin on the host
     std::vector<Entrance> entrances;
-    /// How many releases will pass this host: those of paths that threads of any host begin, and
-    /// those of paths that wrappers drive.
+    /// Numbers of releases that will pass this host: releases of paths that threads of any host
+    /// begin (thread_releases), and of paths that wrappers drive (background_releases).
     std::uint64_t thread_releases = 0;
     std::uint64_t background_releases = 0;
   };
@@ -139,18 +139,18 @@ struct Plan {
   bool security_plain = false;  ///< whether the config allows listening beyond loopback
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
-  std::uint64_t stack_bytes = 0;  ///< stack of a thread; 0 = not written
+  std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
   bool shared_memory = true;  ///< whether processes of a machine use shared memory where possible
-  bool requires_shared_memory = false;  ///< whether a host that cannot use shared memory fails
+  bool requires_shared_memory = false;  ///< if true, a host that cannot use shared memory fails
   pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
   base::Nanos lock_patience = pastset::usual_lock_patience;  ///< lock timeout in shared spaces
-  /// Every high-level config sets `ways`. Only if the config has the key `lanes`, `ways` is printed
-  /// and is a part of the digest.
+  /// Every high-level config sets `ways`. It is printed, and is a part of the digest, only if the
+  /// config has the key `lanes`.
   std::optional<Ways> ways;
   LaneSettings lanes;
-  /// Schedules that groups take; nullptr = they choose by predicted times. The table is a part of
-  /// the digest.
+  /// Table from which groups take their schedules; nullptr = groups choose schedules by predicted
+  /// times. The table is a part of the digest.
   std::shared_ptr<const tuner::DecisionTable> decisions;
   std::vector<PlanGroup> groups;
   /// Graphs in the order of their first paths; set by finish_plan().
@@ -158,7 +158,8 @@ struct Plan {
   base::Digest digest;           ///< digest of print_plan(), set by finish_plan()
   std::vector<HostPlan> shares;  ///< one part per host; set by finish_plan()
 
-  /// Indexes by name, made by index_names(). Without them every look-up searches the vector.
+  /// Index of each host or element, keyed by its name. index_names() fills these maps. Without them
+  /// every look-up searches the vector.
   std::unordered_map<std::string, std::uint32_t> host_index;
   std::unordered_map<std::string, std::uint32_t> element_index;
   void index_names();
@@ -179,8 +180,8 @@ struct Plan {
     return stage;
   }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }
-  /// Returns text that names the origin of an operation, such as "thread alpha-0/3" for the thread
-  /// `thread` of a path, or "host alpha-1" if a wrapper drives the path.
+  /// Returns text that names the origin of the operations of a path: "thread alpha-0/3", or "host
+  /// alpha-1" if a wrapper drives the path. `thread` is the index of the thread on the path.
   std::string beginner(std::uint32_t path, std::uint32_t thread) const;
   /// Returns text that names the contributor at `slot` of `wrapper`, such as "thread alpha-0/3",
   /// "host alpha-1" or "cluster beta".

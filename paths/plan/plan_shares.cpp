@@ -12,8 +12,8 @@
 namespace paths {
 namespace {
 
-/// How many releases pass a stage: those of paths of threads, and those of paths that wrappers
-/// drive.
+/// Numbers of releases that pass a stage: releases of paths of threads (`threads`), and of paths
+/// that wrappers drive (`background`).
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
@@ -25,7 +25,7 @@ struct Flow {
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
-  // By stage: number of stages directly above whose releases are not counted yet.
+  // Indexed by stage: number of stages directly above whose releases are not counted yet.
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];

@@ -15,9 +15,9 @@ namespace paths {
 /// Text from which each part of a plan was read. Messages about mistakes that only the whole plan
 /// shows point at this text. Empty for plans built by code.
 struct PlanText {
-  std::vector<base::Settings> stages;    ///< path item from which the stage was made
-  std::vector<base::Settings> wrappers;  ///< name of the wrapper, or item written in place
-  /// Index of a wrapper, and its declared count.
+  std::vector<base::Settings> stages;    ///< path items from which the stages were made
+  std::vector<base::Settings> wrappers;  ///< names of the wrappers, or items in place
+  /// Each wrapper with a declared number of contributors: its index, and the text of the number.
   std::vector<std::pair<std::uint32_t, base::Settings>> contributors;
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read
   bool whole = true;                       ///< false if mistakes removed paths or wrappers

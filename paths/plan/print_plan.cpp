@@ -163,7 +163,7 @@ class PlanPrinter {
   const WrapperKind* last_kind_ = nullptr;
   const Plan::PlanWrapper* last_in_place_ = nullptr;
   std::string in_place_text_;     ///< printed text of the wrapper last_in_place_
-  std::vector<bool> is_meeting_;  ///< by stage: whether several paths or stages enter it
+  std::vector<bool> is_meeting_;  ///< indexed by stage: whether several paths enter it
   /// For each stage where paths meet: text of the wrappers from that stage to the end of the paths.
   std::unordered_map<StageId, std::string> ways_below_;
 };
@@ -229,7 +229,7 @@ void PlanPrinter::print_wrappers() {
   if (is_first) add("wrappers", Settings::map({}));
 }
 
-/// Prints the graphs of which more than the name is known.
+/// Prints the graphs about which more is known than the name.
 void PlanPrinter::print_graphs() {
   bool is_first = true;
   for (const Plan::PlanGraph& graph : plan_.graphs) {
@@ -254,8 +254,8 @@ void PlanPrinter::print_paths() {
   }
 }
 
-/// Finds the stages where paths meet. From there down, the text is the same for all these paths.
-/// This text is most of the output.
+/// Finds the stages where paths meet. The wrappers from such a stage down are the same for all
+/// these paths, so their text, most of the output, is made only once.
 void PlanPrinter::find_meetings() {
   std::vector<bool> is_entered(plan_.stages.size());
   is_meeting_.assign(plan_.stages.size(), false);
@@ -314,7 +314,7 @@ void PlanPrinter::print_way(StageId stage) {
   }
 }
 
-/// Returns nullptr if the stage has no role.
+/// Returns the word for the role of the stage; nullptr if the stage has no role.
 const std::string* PlanPrinter::role_of(const Plan::PlanStage& stage) {
   const std::string& kind = plan_.wrappers[stage.wrapper].kind;
   if (last_kind_ == nullptr || last_kind_->name != kind) last_kind_ = kinds_.find(kind);

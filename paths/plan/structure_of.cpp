@@ -71,7 +71,8 @@ Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper
           kind.answers_in_kind};
 }
 
-/// Requires: a checked plan, in which all words are valid.
+/// Returns the number of streams of a link; 0 if the link has no streams.
+/// Requires: the settings were checked.
 std::uint32_t streams_of(const base::Settings& link) {
   base::Mistakes none;
   const base::Settings* streams = link.find("streams");

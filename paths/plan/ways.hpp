@@ -32,8 +32,8 @@ struct Ways {
     base::Settings outgoing(std::uint32_t host) const;
     /// Returns the link settings for messages that a host receives from its network.
     base::Settings receiving(std::uint32_t host) const;
-    /// Returns the settings of the cluster as the low-level config has them, without `exit` and
-    /// `to`.
+    /// Returns the settings of the cluster in the form of the low-level config's key `ways`,
+    /// without the settings `exit` and `to`.
     std::vector<base::Settings::Entry> text() const;
   };
   std::vector<Cluster> clusters;  ///< same order as Plan::clusters
@@ -45,17 +45,19 @@ struct Ways {
 struct LaneSettings {
   /// Limit of the unread bytes of all lanes together.
   std::uint64_t inbox_bytes = std::uint64_t{256} << 20;
-  std::uint64_t frame_bytes = std::uint64_t{64} << 10;  ///< message bytes per frame; 0 = unlimited
-  std::uint32_t striping = 1;  ///< streams per pair of hosts on links with streams
+  /// Maximum number of message bytes in a frame; 0 = no limit.
+  std::uint64_t frame_bytes = std::uint64_t{64} << 10;
+  std::uint32_t striping = 1;  ///< number of streams per pair of hosts, on links with streams
   bool is_written = false;
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
 };
 
 /// Emulated link on a way.
 struct HopLink {
-  std::string name = {};         ///< name of its wrapper
+  std::string name = {};         ///< name of the wrapper that emulates the link
   base::Settings settings = {};  ///< settings of the link; null if there is no link
-  base::Settings back = {};  ///< settings of the reverse direction, if the link is between clusters
+  /// Settings of the reverse direction, if the link is between clusters.
+  base::Settings back = {};
   bool is_there() const { return !settings.is_null(); }
 };
 
@@ -80,22 +82,22 @@ std::string wan_link_name(const std::string& from_cluster, const std::string& to
 HopLink outgoing_link(const Plan& plan, std::uint32_t host);
 HopLink receiving_link(const Plan& plan, std::uint32_t host);
 
-/// Link from one cluster to another, and the host that receives messages from it.
+/// Link from one cluster to another, and the host that receives the messages of this link.
 struct Crossing {
   std::uint32_t to = 0;
   HopLink link;
 };
-/// Requires: a link between the clusters.
+/// Returns the link from one cluster to another. Requires: the plan has this link.
 Crossing crossing(const Plan& plan, std::uint32_t from_cluster, std::uint32_t to);
 
 /// Returns the number of a cluster's switch, which is above the numbers of all hosts.
 std::uint32_t switch_number(const Plan& plan, std::uint32_t cluster);
-/// Returns a name for messages. `place` is the number of a host or of a switch.
+/// Returns a name of `place` for use in messages. `place` is the number of a host or of a switch.
 std::string place_name(const Plan& plan, std::uint32_t place);
 
 /// Returns why there is no way from one host of the plan to another; "" if there is one.
 std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to);
-/// Returns the first step from one host to another.
+/// Returns the first step on the way from one host to another.
 /// Requires: there is a way.
 Hop next_hop(const Plan& plan, std::uint32_t from, std::uint32_t to);
 std::vector<Hop> way_between(const Plan& plan, std::uint32_t from, std::uint32_t to);
