@@ -19,7 +19,7 @@ void copy(std::byte* to, std::span<const std::byte> from) {
 /// it for each of them.
 constexpr std::uint32_t taken_step = SharedRegion::slots / 4;
 
-/// Whether a counter has reached a number. Counters wrap around.
+/// Returns whether a counter has reached a number. Counters wrap around.
 bool has_reached(std::uint32_t counter, std::uint32_t number) {
   return static_cast<std::int32_t>(counter - number) >= 0;
 }
@@ -91,7 +91,8 @@ std::span<std::byte> Member::result(std::uint32_t rounds_ago, std::size_t bytes)
           bytes};
 }
 
-/// Notes that this member has given its value. Returns whether all members have arrived.
+/// Notes that this member has arrived and given its value. Returns whether all members have
+/// arrived.
 bool Member::arrive(const Call& call) {
   waits_.await_failure(call.turn);
   tell_text(call);
@@ -101,7 +102,8 @@ bool Member::arrive(const Call& call) {
   const bool is_last =
       region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
   if (is_last) region_.gate().last.store(me_, std::memory_order_relaxed);
-  // A member that ends before this line counts as late, so that others notice its loss.
+  // This store must be the last. If the member dies before it, the others count the member as late,
+  // and therefore notice its loss.
   given.number.store(round + 1, std::memory_order_relaxed);
   return is_last;
 }
@@ -164,7 +166,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
 }
 
 /// If no slot is known to be free, waits until all members have copied at least the older half of
-/// the slots. A wait for one slot would be repeated in each of the next broadcasts.
+/// the slots. A wait for only one slot would be repeated in each of the next broadcasts.
 void Member::await_room(std::uint32_t broadcast) {
   if (!has_reached(broadcast, room_)) return;
   const std::uint32_t needed =
@@ -193,7 +195,8 @@ void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t
   const std::uint64_t post = posts_++;
   SharedRegion::Announced& slot = region_.seat(me_).posted[post % SharedRegion::posts];
   if (posts_ > SharedRegion::posts && !is_collected(posts_ - SharedRegion::posts)) {
-    // A wait for one place would be repeated in each of the next posts.
+    // Waits until half of the places are free. A wait for only one place would be repeated in each
+    // of the next posts.
     await_collected(posts_ - SharedRegion::posts / 2);
     await_collected(posts_ - SharedRegion::posts);
   }
@@ -204,7 +207,8 @@ void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t
   waits_.wake_sleepers();
 }
 
-/// Whether the root has read this member's post with that number, 1 or more.
+/// Returns whether the root has read this member's post with the number `number`, which is at least
+/// 1.
 bool Member::is_collected(std::uint64_t number) const {
   const std::atomic<std::uint32_t>& read =
       region_.seat(me_).collected[(number - 1) % SharedRegion::posts];
@@ -252,8 +256,8 @@ void Member::collect() {
 
 // ---- texts -------------------------------------------------------------------------------------
 
-/// Writes the text of a call into the region, unless the last call had the same text. A reader may
-/// find a mixture of two texts only if it reads after the operation has ended.
+/// Writes the text of a call into the region, unless the last call had the same text. Another
+/// member finds a mixture of two texts only if it reads the text after the operation has ended.
 void Member::tell_text(const Call& call) {
   if (told_ == call.text) return;
   told_ = call.text;

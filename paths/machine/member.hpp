@@ -18,7 +18,7 @@ namespace paths {
 /// Thrown if two members call different operations.
 class CallsDiffer : public std::runtime_error {
  public:
-  /// `text` describes the call of the other member, as that member wrote it into the region.
+  /// `text` is the text of the other member's call, which that member wrote into the region.
   CallsDiffer(std::uint32_t member, const std::string& text)
       : std::runtime_error(text), member_(member) {}
   std::uint32_t member() const { return member_; }
@@ -43,11 +43,12 @@ class Member {
   struct Call {
     std::uint64_t digest = 0;  ///< digest of this call and all calls before it
     std::string_view text;     ///< text of the call, for errors on other hosts
-    /// Number of the operation: 1, 2, ... All members number alike. 0 = it takes part in any case.
+    /// Number of the operation, from 1, the same at all members. 0 = the member takes part in the
+    /// operation even after a failure.
     std::uint64_t turn = 0;
   };
-  /// Combines two or more values from the left, and stores the result in `into`, which is apart
-  /// from all values.
+  /// Combines two or more values from the left, and stores the result in `into`, which overlaps
+  /// none of the values.
   using Combine = std::function<void(std::span<std::byte> into,
                                      std::span<const std::span<const std::byte>> values)>;
 
@@ -57,36 +58,39 @@ class Member {
   /// member to arrive combines. Copies the result to `out`, unless `out` is empty.
   void reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
               const Combine& combine);
-  /// Returns the memory for the value that this member gives in the next round. The caller writes
-  /// that value, or a part that other members read, before it calls exchange().
+  /// Returns the memory for the value that this member gives in the next call of exchange(). The
+  /// caller writes the value into this memory before that call. It need write only the parts that
+  /// other members read.
   std::span<std::byte> next_value(std::size_t bytes) const;
-  /// Gives that value to all members, and waits until all members have given theirs. After that,
-  /// given() returns the value of a member, until the next operation begins. `bytes` is the size of
-  /// that value.
+  /// Gives the value in next_value() to all members, and waits until all members have given their
+  /// values. After that, and until the next operation begins, given() returns the value that
+  /// `member` gave. `bytes` is the size of this value.
   void exchange(const Call& call);
   std::span<const std::byte> given(std::uint32_t member, std::size_t bytes) const;
   /// Returns memory that all members share. After a round, each member may write to a part of
   /// result(0). After the next round, all members can read what was written, as result(1).
   std::span<std::byte> result(std::uint32_t rounds_ago, std::size_t bytes) const;
-  /// Copies the value of `root` to all other members. The root may be SharedRegion::slots
-  /// broadcasts ahead of them. It then waits until they have copied half of these.
+  /// Copies the value of `root` to all other members. The root does not wait for the others until
+  /// it is SharedRegion::slots broadcasts ahead of one of them. It then waits until all have copied
+  /// half of these broadcasts.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
   /// Posts a value: leaves it in the region for `root`, which is one of the members. All members
-  /// call this function, the root too. Blocks only if the root of an earlier call has not read its
-  /// value yet: the call that was SharedRegion::posts calls before this one.
+  /// call this function, the root too. Blocks only if the value that this member posted
+  /// SharedRegion::posts calls earlier has not been read yet.
   void post(const Call& call, std::span<const std::byte> in, std::uint32_t root);
-  /// Returns whether a member has posted its value. Only the root may call it, after its own call
-  /// of post().
+  /// Returns whether `member` has posted its value. Only the root may call this function, after its
+  /// own call of post().
   bool has_posted(std::uint32_t member) const;
-  /// Returns the value that a member has posted, at the root. Waits for it. The value is valid
-  /// until collect().
+  /// Waits until `member` has posted its value, and returns the value, which is valid until
+  /// collect(). Only the root may call this function.
   std::span<const std::byte> posted(const Call& call, std::uint32_t member, std::size_t bytes);
   /// Frees the posted values of all members. The root calls it after it has read them.
   void collect();
 
-  /// Notes that the operation of this turn has failed at this member. Members that come to it or to
-  /// a later one do not take part. They wait until their alarms throw.
+  /// Notes that the operation with the number `turn` has failed at this member. Members that begin
+  /// this operation or a later one afterwards do not take part in it. They wait until their alarms
+  /// throw.
   void fail(std::uint64_t turn);
 
   std::uint32_t members() const { return region_.members(); }
@@ -110,11 +114,11 @@ class Member {
   SharedRegion region_;
   const std::uint32_t me_;
   MemberWaits waits_;
-  std::uint32_t rounds_ = 0;                  // rounds in which this member has arrived
-  std::uint32_t broadcasts_ = 0;              // broadcasts that this member has begun
+  std::uint32_t rounds_ = 0;                  // number of rounds in which this member has arrived
+  std::uint32_t broadcasts_ = 0;              // number of broadcasts that this member has begun
   std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
-  std::uint64_t posts_ = 0;                   // values that this member has posted for a root
-  // Roots for which this member has posted its latest values.
+  std::uint64_t posts_ = 0;                   // number of values that this member has posted
+  // Root of each of the latest posts of this member; index: number of the post modulo `posts`.
   std::array<std::uint32_t, SharedRegion::posts> roots_{};
   std::string told_;  // last text that this member wrote into the region
 };

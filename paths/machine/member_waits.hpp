@@ -17,14 +17,14 @@ namespace paths {
 class Alarm {
  public:
   virtual ~Alarm() = default;
-  /// Blocks until another member calls wake() for this member. Returns at once if that happened
-  /// after the last return, and may return without a call of wake(). `late` returns the members for
-  /// which this member waits.
-  /// `is_again` is true if the wait that sleeps has slept before.
+  /// Blocks until another member calls wake() for this member. Returns at once if wake() was called
+  /// after the last return of sleep(). May also return without a call of wake(). `late` returns the
+  /// members for which this member waits. `is_again` is true if an earlier call of sleep() belongs
+  /// to the same wait.
   /// Throws: if the operation has failed. The region must not be used afterwards.
   virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) = 0;
   virtual void wake(std::uint32_t member) = 0;
-  /// Called after each wait. Throws: if this member must not use its arrays any more.
+  /// Called after each wait. Throws: if this member must no longer use the arrays of the operation.
   virtual void check() = 0;
 };
 
@@ -41,24 +41,26 @@ class MemberWaits {
   MemberWaits(const SharedRegion& region, std::uint32_t me, Alarm& alarm)
       : region_(region), me_(me), alarm_(alarm) {}
 
-  /// Blocks until `done()`, which depends on `word`. `late(member)` returns whether this wait is
-  /// for that member.
+  /// Blocks until `done()` returns true, which can happen only after a change of `word`.
+  /// `late(member)` returns whether this wait is for that member.
   template <class Done, class Late>
   void until(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
     for (bool is_again = false;;) {
       const std::uint32_t seen = word.load(std::memory_order_acquire);
       if (done()) return alarm_.check();
       if (has_changed_soon(word, seen)) continue;
-      // The other member changes the word and then reads the bit. Therefore either the other member
-      // sees the bit and wakes this member, or this member sees the changed word.
+      // The other member changes the word and then reads this member's bit. Therefore either the
+      // other member sees the bit and wakes this member, or this member sees the changed word.
       region_.sleepers().fetch_or(mine(), std::memory_order_seq_cst);
       if (!done()) sleep_for_others(done, late, std::exchange(is_again, true));
       region_.sleepers().fetch_and(~mine(), std::memory_order_relaxed);
     }
   }
-  /// Wakes all members that sleep. The caller has changed a word before.
+  /// Wakes all members that sleep. The caller must change the word for which they wait before the
+  /// call.
   void wake_sleepers();
-  /// If the operation of this turn or an earlier one has failed, waits until the alarm throws.
+  /// If the operation with the number `turn` or an earlier one has failed, waits until the alarm
+  /// throws.
   void await_failure(std::uint64_t turn);
 
  private:
@@ -74,7 +76,7 @@ class MemberWaits {
     };
     try {
       alarm_.sleep(late_members, is_again);
-    } catch (...) {  // an operation that has succeeded does not fail any more
+    } catch (...) {  // the failure has no effect if the wait has succeeded
       if (!done()) throw;
     }
   }

@@ -14,7 +14,7 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // changes with the layout
+constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // differs for each layout
 constexpr std::size_t page_bytes = 4096;
 /// Distance of chunks in memory. If it was a power of two, equal positions in all chunks would
 /// compete for the same lines of a cache.

@@ -11,10 +11,11 @@
 
 namespace paths {
 
-/// Memory in which processes of one machine fold values without messages. It has a Seat for each
-/// member, one Gate, and slots for broadcasts. Larger values pass through it in chunks. A value
-/// that only one member reads is posted: it waits in the seat of its giver. It has no name in any
-/// file system. The kernel frees it when the last member has unmapped it or has ended.
+/// Memory in which processes of one machine fold values without messages. The region has a Seat for
+/// each member, one Gate, and slots for broadcasts. Large values pass through it in chunks. A value
+/// that only one member reads is posted: it stays in the seat of the member that gives it until it
+/// is read. The region has no name in any file system. The kernel frees it when the last member has
+/// unmapped it or has ended.
 ///
 /// Any member may write wrong values anywhere in the region at any time. Readers therefore use
 /// values and digests from the region as they are, but they take no length and no position from it,
@@ -24,15 +25,16 @@ namespace paths {
 class SharedRegion {
  public:
   static constexpr std::uint32_t members_max = 64;
-  /// Largest size of a near value. It is in the same cache line as the digest and number that
+  /// Largest size of a near value: a value in the same cache line as the digest and number that
   /// announce it.
   static constexpr std::size_t near_bytes = 48;
-  /// Largest size of a value in a round, and of a value in a slot.
+  /// Largest size of a value in a round (chunk_bytes), and of a value in a broadcast or post
+  /// (slot_bytes).
   static constexpr std::size_t chunk_bytes = std::size_t{128} << 10,
                                slot_bytes = std::size_t{16} << 10;
-  /// Number of broadcasts that a member may not yet have copied.
+  /// Number of slots: a root may be this number of broadcasts ahead of the slowest member.
   static constexpr std::uint32_t slots = 64;
-  /// Number of posted values of a member that may be unread.
+  /// Maximum number of posted values of a member that were not read yet.
   static constexpr std::uint32_t posts = 16;
   static constexpr std::size_t text_bytes = 256;
 
@@ -40,35 +42,36 @@ class SharedRegion {
   /// arrive opens it.
   struct Gate {
     alignas(64) std::atomic<std::uint32_t> arrived;  ///< members that have arrived in this round
-    alignas(64) std::atomic<std::uint32_t> round;    ///< rounds that have ended
-    std::atomic<std::uint32_t> last;  ///< member that arrived last in the round that ended last
+    alignas(64) std::atomic<std::uint32_t> round;    ///< number of rounds that have ended
+    std::atomic<std::uint32_t> last;  ///< member that arrived last in the latest round
     alignas(16) std::array<std::byte, near_bytes> near;  ///< result of the round
   };
   /// A value, with the digest and number that announce it.
   struct Announced {
     alignas(64) std::atomic<std::uint64_t> digest;  ///< digest of the operation
-    std::atomic<std::uint32_t> number;  ///< number of the round, broadcast or post + 1; 0 = none
+    std::atomic<std::uint32_t> number;  ///< index of the round, broadcast or post, plus 1; 0 = none
     alignas(16) std::array<std::byte, near_bytes> near;
   };
   /// Memory to which one member writes. Values of successive rounds alternate between two places:
-  /// when this member arrives in the next round, others may still read its value of the last one.
+  /// when this member arrives in the next round, others may still read its value of the previous
+  /// round.
   struct Seat {
     std::array<Announced, 2> given;
     /// Number of broadcasts that this member has sent or copied.
     alignas(64) std::atomic<std::uint32_t> taken;
     /// Values that this member has posted.
     std::array<Announced, posts> posted;
-    /// For each place of `posted`: the number of the value that was read last. The reader writes
-    /// it.
+    /// For each item of `posted`: number of the last value there that was read. The reader writes
+    /// this number.
     alignas(64) std::array<std::atomic<std::uint32_t>, posts> collected;
     /// Text of this member's call, for error messages; ends with a zero.
     alignas(64) std::array<std::atomic<char>, text_bytes> text;
   };
 
-  /// Makes a region for that many members. Throws std::system_error.
+  /// Makes a region for `members` members. Throws std::system_error.
   static SharedRegion make(std::uint32_t members);
   /// Maps memory that another member made. Throws std::system_error, also if the memory is not a
-  /// region of that many members, or could shrink.
+  /// region of `members` members, or could shrink.
   static SharedRegion map(base::Descriptor descriptor, std::uint32_t members);
   SharedRegion() = default;
   SharedRegion(SharedRegion&& other) noexcept;
@@ -82,12 +85,14 @@ class SharedRegion {
   Gate& gate() const;
   /// Returns the set of sleeping members: bit n is member n.
   std::atomic<std::uint64_t>& sleepers() const;
-  /// Turn of the first operation that has failed; 0 if none has. No later operation begins.
+  /// Returns the number of the first operation that has failed; 0 if none has. No later operation
+  /// begins.
   std::atomic<std::uint64_t>& first_failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
-  /// Return the memory for values larger than near_bytes. Results and values of successive rounds
-  /// alternate between two places.
+  /// Return the memory for a value larger than near_bytes: for the result of a round, or for the
+  /// value in a seat, slot or post. Results and values of successive rounds alternate between two
+  /// places.
   std::byte* far_result(std::uint32_t round) const;
   std::byte* far_given(std::uint32_t member, std::uint32_t round) const;
   std::byte* far_slot(std::uint32_t broadcast) const;
