@@ -93,7 +93,7 @@ const TransferWord* usual_transfer(const AlgorithmWord& word) {
   return nullptr;
 }
 
-/// Returns the algorithm of a word, with the default for each parameter.
+/// Returns the algorithm that `word` without parameters describes: each parameter has its default.
 Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   Algorithm algorithm{&word, all_to_all, {}, all_to_all ? usual_transfer(word) : nullptr, 1};
   for (const SettingHelp& setting : word.settings)
@@ -101,9 +101,9 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   return algorithm;
 }
 
-/// Returns the rule for a word with several numbers: the second must not exceed the first.
-/// Otherwise a batch would have more rounds than the number of rounds by which a result may be
-/// late.
+/// Returns text about the rule that the second number of a word must not exceed the first; "" if
+/// the word has only one. Otherwise a batch would have more rounds than the number of rounds by
+/// which a result may be late.
 std::string number_rule(const AlgorithmWord& word) {
   if (word.settings.size() < 2) return "";
   return fmt::format(" with {} at most {}", in_capitals(word.settings[1].name),
@@ -128,8 +128,8 @@ void set_transfer(Algorithm& algorithm, const TransferWord& transfer, std::uint6
     algorithm.transfer = same;
 }
 
-/// Reads the parameters after a word's name. Returns "" if the parameters are right, otherwise the
-/// text that was expected.
+/// Reads the parameters after a word's name into `algorithm`. Returns "" if they are right,
+/// otherwise a description of the expected parameters.
 std::string parse_parameters(const std::vector<std::string_view>& given, Algorithm& algorithm) {
   const AlgorithmWord& word = *algorithm.word;
   if (given.empty()) return {};
@@ -153,9 +153,9 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the shortest word for `algorithm`: one with the same relaxation, whose default transfer
-/// is that of `algorithm`, so that the transfer need not be written. Only `graph: all_to_all` has
-/// transfers. If several words fit, returns the first.
+/// Returns the word that describes `algorithm` in the shortest text. The word has the relaxation of
+/// `algorithm`. Its default transfer is that of `algorithm`, so that the text need not name the
+/// transfer. Only `graph: all_to_all` has transfers. If several words fit, returns the first.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -166,9 +166,9 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word that has the relaxation `name` and fits the graph: all_to_all between
-/// clusters, or one tree. With all_to_all, only a word named `name` fits. If no word fits, returns
-/// the first word with the relaxation. Returns nullptr if the name is unknown.
+/// Returns the first word that has the relaxation `name` and fits the graph. If none fits, returns
+/// the first word with this relaxation; if there is none, nullptr. `all_to_all` tells whether the
+/// graph is `all_to_all` or one tree. Only a word named `name` fits the graph `all_to_all`.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -306,8 +306,8 @@ class RelaxationReader {
   Algorithm algorithm_;
 };
 
-/// Reads a schedule's name and its parameters. Returns "" if they are right, otherwise the text
-/// that was expected.
+/// Reads a schedule's name and its parameters into `algorithm`. Returns "" if they are right,
+/// otherwise a description of the expected text.
 std::string parse_schedule(std::string_view text, std::string_view collective_kind,
                            Algorithm& algorithm) {
   algorithm.schedule = text;

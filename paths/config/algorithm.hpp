@@ -24,7 +24,7 @@ struct TransferWord {
   /// At most one setting: the number of tuples per request.
   std::vector<SettingHelp> settings = {};
   /// Name of the word that means the same as this word with one tuple per request; empty = none.
-  /// It is `demand` for the word `subscribe`.
+  /// For example, `subscribe` with one tuple per request is `demand`.
   std::string with_one = {};
   bool asks = false;  ///< whether a root requests tuples when it cannot decide a round
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
@@ -36,9 +36,9 @@ struct TransferWord {
 struct AlgorithmWord {
   std::string name;
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< whole numbers that follow the word after a colon
-  /// Value of the setting `relaxation` for which the word stands. Words with the same relaxation
-  /// give the same guarantees. They differ in the graph or in the default transfer.
+  std::vector<SettingHelp> settings = {};  ///< parameters of the word: whole numbers after a colon
+  /// Value of the setting `relaxation` that the word implies. Words with the same relaxation give
+  /// the same guarantees. They differ in the graph or in the default transfer.
   std::string relaxation;
   /// Kinds of collective that support this word; empty = all.
   std::vector<std::string_view> collectives = {};
@@ -56,10 +56,12 @@ struct AlgorithmWord {
   bool takes(std::string_view collective_kind) const;
 };
 
-/// Returns the words in the order of presentation, made at the first call. Thread-safe.
+/// Return all words, in the order in which help texts list them. The first call makes the list.
+/// Thread-safe.
 const std::vector<AlgorithmWord>& algorithm_words();
 const std::vector<TransferWord>& transfer_words();
-/// Returns the word that the name of a schedule stands for; nullptr if there is none.
+/// Returns the word whose `is_schedule` is true; it describes every name of a schedule. Returns
+/// nullptr if there is none.
 const AlgorithmWord* schedule_word();
 
 /// Algorithm of a collective, from `algorithm` or from `graph`, `relaxation` and `transfer`. Points
@@ -68,7 +70,7 @@ struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
   std::vector<std::uint64_t> numbers = {};  ///< value of each setting of the word
-  /// Nullptr if all clusters form one tree, which has no transfers.
+  /// Transfer between the clusters. Nullptr if all clusters form one tree, which has no transfers.
   const TransferWord* transfer = nullptr;
   std::uint64_t tuples = 1;   ///< tuples per request
   std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
@@ -89,16 +91,17 @@ std::vector<std::string> algorithm_forms();
 std::string algorithm_help();
 
 /// Reads a word with its parameters, such as "lagged:2" or "conditional:subscribe:8". Missing
-/// parameters have their defaults. Returns nothing for an unknown word, or one that collectives of
-/// that kind do not support; `wrong` then describes the expected text.
+/// parameters get their defaults. If the word is unknown, or collectives of the kind
+/// `collective_kind` do not support it, returns nothing and sets `wrong` to a description of the
+/// expected text.
 std::optional<Algorithm> parse_algorithm(std::string_view word, std::string_view collective_kind,
                                          std::string& wrong);
-/// Returns the shortest word that parse_algorithm() reads as this algorithm, such as "magpie" for
-/// exact:pull.
+/// Returns the shortest text that parse_algorithm() reads as this algorithm. For example, the text
+/// for "exact:pull" is "magpie".
 std::string algorithm_text(const Algorithm& algorithm);
 
-/// Reads the settings `relaxation` and `transfer` of a collective of that kind over that graph.
-/// Reports mistakes to the reader.
+/// Reads the settings `relaxation` and `transfer` of a collective of the kind `collective_kind`.
+/// `all_to_all` is true if the collective has `graph: all_to_all`. Reports mistakes to the reader.
 Algorithm read_relaxation(base::MapReader& reader, std::string_view collective_kind,
                           bool all_to_all);
 

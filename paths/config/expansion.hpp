@@ -12,8 +12,9 @@
 namespace paths {
 
 /// Low-level config whose wrappers and paths may be generated from clusters. There may be millions
-/// of them, so they are not written as settings that would be parsed again. They refer to a host by
-/// its index in the order of the config. Equal items of many paths share one Settings object.
+/// of generated wrappers and paths, so they are not stored as settings that would be parsed again.
+/// They refer to a host by its index in the order of the config. Equal items of many paths share
+/// one Settings object.
 struct Expansion {
   struct Wrapper {
     base::Settings name;
@@ -26,15 +27,16 @@ struct Expansion {
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
     std::uint32_t threads = 0;            ///< 0 if the path's first wrapper starts the operations
-    std::vector<base::Settings> through;  ///< items as in the low-level config
+    std::vector<base::Settings> through;  ///< wrappers, as items of the low-level config
   };
 
   base::Settings written{};             ///< parts of the low-level config that the user wrote
   std::vector<base::Settings> hosts{};  ///< names of hosts
-  // Generated items, which precede the written wrappers and paths.
+  // Generated wrappers and paths. In the plan they precede the written ones.
   std::vector<Wrapper> wrappers{};
   std::vector<Path> paths{};
-  std::unordered_map<std::string_view, std::uint32_t> wrapper_numbers{};  ///< keyed by name
+  /// Index of each wrapper that has a name, keyed by the name.
+  std::unordered_map<std::string_view, std::uint32_t> wrapper_numbers{};
 };
 
 }  // namespace paths

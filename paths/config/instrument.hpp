@@ -11,8 +11,9 @@
 
 namespace paths {
 
-/// Creates event collectors, one for each position in the text of the config. Paths that share
-/// wrappers therefore get the same collector around a shared wrapper, and still share all of it.
+/// Creates event collectors: at() makes one for each position in the text of the config, and
+/// returns the same one for equal positions. Paths that share a wrapper therefore share the
+/// collectors around it, too.
 class Collectors {
  public:
   base::Settings at(const base::Position& position);
@@ -21,11 +22,11 @@ class Collectors {
   std::map<std::tuple<int, int, base::FileName>, base::Settings> made_;
 };
 
-/// Returns the `through` list `way` with an event collector before and after each wanted wrapper.
-/// Two adjacent wrappers share the collector between them. There is no collector after the last
-/// wrapper, which ends the path. There is none before a wrapper that begins a path without threads
-/// (a prefetch). There is none directly after `lagged_check`, which passes on only some rounds.
-/// There is none below `map`, which passes on almost no operations.
+/// Returns the `through` list `way` with an event collector before and after each wrapper for which
+/// `is_wanted` returns true. Two adjacent wrappers share the collector between them. There is no
+/// collector after the last wrapper, which ends the path. There is none before a wrapper that
+/// begins a path without threads (a prefetch). There is none directly after `lagged_check`, which
+/// passes on only some rounds. There is none below `map`, which passes on almost no operations.
 std::vector<base::Settings> with_collectors(
     const std::vector<base::Settings>& way, bool has_threads,
     const std::function<bool(const base::Settings& wrapper)>& is_wanted, Collectors& collectors);
@@ -36,8 +37,9 @@ base::Settings with_collectors(const base::Settings& low_level);
 
 /// Returns the first word of an item of a `through` list: the name of a wrapper, or a kind.
 const std::string& name_in_way(const base::Settings& item);
-/// Returns the kind of an item of a `through` list. The item has the name of one of `wrappers`,
-/// alone or with a role, or has a kind and settings in place. Returns "" for an unknown name.
+/// Returns the kind of the wrapper for which an item of a `through` list stands. The item is the
+/// name of one of `wrappers`, alone or with a role, or it is a kind with settings (a wrapper
+/// written in place). Returns "" for an unknown name.
 std::string kind_in_way(const base::Settings& item, const base::Settings& wrappers);
 
 }  // namespace paths

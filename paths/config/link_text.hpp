@@ -6,19 +6,19 @@
 
 namespace paths {
 
-/// Settings of an emulated link, checked, and kept as they were written.
+/// Settings of an emulated link. They were checked, and are stored as the user wrote them.
 struct LinkText {
-  base::Settings settings;   ///< settings of the link, without other keys of its map
-  bool delays = false;       ///< whether messages take time on it
+  base::Settings settings;   ///< only the settings of the link, without other keys of its map
+  bool delays = false;       ///< whether messages take time on the link
   bool has_streams = false;  ///< whether the link has settings of streams
-  /// Returns the settings without those of streams. Declared paths do not use streams.
+  /// Returns the settings without the settings of streams. Declared paths do not use streams.
   base::Settings path_settings() const;
 };
 
 /// Reads the settings of a link. Only links between clusters may have streams.
 LinkText read_link_text(base::MapReader& reader, bool is_between_clusters);
 
-/// Reads the network inside a cluster.
+/// Reads the settings of the network inside a cluster, and stores them in `cluster`.
 void read_network_text(const base::Settings& network, Ways::Cluster& cluster,
                        base::Mistakes& mistakes);
 

@@ -73,7 +73,7 @@ void refuse_repeated(const base::Settings& section, std::string_view what, PlanT
   }
 }
 
-/// Returns the settings without the keys that all kinds share.
+/// Returns the settings of a wrapper without the keys that wrappers of all kinds have.
 base::Settings own_settings(const base::Settings& map) {
   std::vector<base::Settings::Entry> own;
   for (const auto& entry : map.entries()) {
@@ -91,7 +91,8 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
                              name.text(), value.describe()));
     return false;
   }
-  // The settings that only this kind of wrapper has are read later, when hosts and paths are known.
+  // Only the settings that all kinds of wrapper have are read here. The other settings are read
+  // later, when hosts and paths are known.
   std::vector<base::Settings::Entry> common;
   for (const auto& entry : value.entries())
     if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
@@ -116,8 +117,8 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   return true;
 }
 
-/// Reads wrappers. A wrapper that cannot be read is not in the plan. The number of each other
-/// wrapper is its index in the plan.
+/// Reads the generated wrappers of `config` and the written ones in `section`. A wrapper that
+/// cannot be read is left out of the plan.
 void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
                    Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   const auto leave_out = [&](const base::Settings& name) {
@@ -141,7 +142,7 @@ void read_wrappers(Expansion& config, const base::Settings& section, const Wrapp
       leave_out(made.name);
       continue;
     }
-    // An omitted wrapper changes the numbers of later ones.
+    // If an earlier wrapper was left out, this wrapper has another index than in `config`.
     if (!text.whole) numbers[made.name.text()] = number;
     plan.wrappers.push_back(
         {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});

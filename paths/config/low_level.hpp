@@ -21,7 +21,7 @@ inline constexpr std::int64_t host_threads_max = 1'000'000;
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);
 
-/// Checks only `network` and `deadline`, which low-level and high-level configs share.
+/// Checks only the keys `network` and `deadline`, which low-level and high-level configs share.
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
 
@@ -46,7 +46,8 @@ void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
 void read_groups(const base::Settings& section, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);
-/// Reads the generated paths of `config` and the section with the written ones.
+/// Reads the generated paths of `config`, and then `section`, which has the paths written by the
+/// user.
 void read_paths(Expansion config, const base::Settings& section, const WrapperKinds& kinds,
                 Plan& plan, PlanText& text, base::Mistakes& mistakes);
 

@@ -160,7 +160,7 @@ class ClusterReader {
                                 group_path(groups_), also_at(first_groups_.back().position())));
   }
 
-  /// Applies `use` to the setting of each host. The config has one setting for all hosts, or a map
+  /// Calls `use` for each host that has the setting. `value` is one setting for all hosts, or a map
   /// from hosts to settings.
   template <class Use>
   void for_hosts(const Settings& value, std::string_view key, Use&& use) {
@@ -260,7 +260,8 @@ class ClusterReader {
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   std::uint32_t index_ = 0;
-  // Groups of the host being read, and of the cluster's first host.
+  // Names of the groups around the host that is being read (groups_), and around the first host of
+  // the cluster (first_groups_).
   std::vector<Settings> groups_, first_groups_;
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
@@ -419,7 +420,8 @@ void add_reached(const Settings& name, const MultiCluster& all, MultiCluster::El
   }
 }
 
-/// Returns the kinds of wrapper that get event collectors, as the command line says: all or none.
+/// Returns the kinds of wrapper that get event collectors according to the command line: all or
+/// none.
 std::vector<std::string> instrumented_by(const Overrides& overrides) {
   return overrides.instrument.value_or(overrides.traced) ? std::vector<std::string>{"true"}
                                                          : std::vector<std::string>{};
@@ -435,7 +437,8 @@ void read_element(const Settings& name, const Settings& value, const Overrides& 
     if (entry.first.text() == "host") element.host = entry.second;
     if (entry.first.text() != "reach") rest.push_back(entry);
   }
-  // Keeps a value that is not a map, so that the reader of the low level reports it.
+  // A value that is not a map is kept, so that the reader of the low-level config reports the
+  // mistake.
   element.settings = value.is_map() ? Settings::map(std::move(rest), value.position()) : value;
   if (const Settings* reach = value.find("reach")) {
     if (reach->is_list()) {

@@ -27,7 +27,7 @@ struct MultiCluster {
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;
     base::Settings speed, address;  ///< null when not written
-    /// Names of its groups inside its cluster, outermost first.
+    /// Names of the groups inside its cluster to which the host belongs, outermost first.
     std::vector<base::Settings> groups{};
     base::Settings space{};  ///< null when not written
   };
@@ -49,19 +49,19 @@ struct MultiCluster {
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join
-    /// Kinds of wrapper that get event collectors. The single word "true" stands for all kinds.
+    /// Kinds of wrapper that get event collectors. The single word "true" means all kinds.
     std::vector<std::string> instrumented;
   };
-  /// Tuple exchange between neighbours in order of rank.
+  /// Exchange of tuples between each thread and the threads with the next lower and higher rank.
   struct Exchange {
     base::Settings name, tuple_template;
-    base::Settings shared;  ///< setting `shared` for elements into which other hosts move
+    base::Settings shared;  ///< setting `shared` of elements into which other hosts move
     std::vector<std::string> instrumented;  ///< same meaning as Collective::instrumented
   };
   struct Element {
     base::Settings name, host;
-    base::Settings settings;                     ///< all settings of the element except `reach`
-    std::vector<std::uint32_t> reach;            ///< hosts whose threads get a path to the element
+    base::Settings settings;           ///< all settings of the element except `reach`
+    std::vector<std::uint32_t> reach;  ///< indexes of hosts whose threads get a path to the element
     std::vector<std::string> instrumented = {};  ///< same meaning as Collective::instrumented
   };
 
@@ -102,8 +102,9 @@ MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKin
 void read_collectives(const base::Settings& section, const WrapperKinds& kinds,
                       const Overrides& overrides, MultiCluster& multi_cluster,
                       base::Mistakes& mistakes);
-/// Returns the kinds of wrapper that get event collectors: all, none, or some of `kinds`. The
-/// command line overrides the config, even if the config has a list of kinds.
+/// Reads the setting `instrument`. Returns the kinds of wrapper that get event collectors: all,
+/// none, or some of `kinds`. The command line overrides the config, even if the config has a list
+/// of kinds.
 std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
                                          const std::vector<std::string_view>& kinds);
 

@@ -15,7 +15,7 @@ bool is_node_list(std::string_view text);
 /// rack0n0, rack0n1, rack1n0, rack1n1. A number has as many digits as the first one of its range.
 struct NodeList {
   std::vector<std::string> names;
-  std::string mistake = {};  ///< "character 5: expected ']'"; names are then empty
+  std::string mistake = {};  ///< such as "character 5: expected ']'"; `names` is then empty
 };
 /// Reads a list. More than `names_max` names are a mistake.
 NodeList read_node_list(std::string_view text, std::size_t names_max);

@@ -41,8 +41,8 @@ class CollectiveReader {
   }
 
  private:
-  /// Reads the settings of the joins, to report each mistake only once. The joins read them again
-  /// later, each on its own.
+  /// Reads the settings of the joins, so that each mistake is reported only once. Later each join
+  /// reads these settings again.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.at(collective_.kind).collective;
     if (kind.read != nullptr) kind.read(reader);

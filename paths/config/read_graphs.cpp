@@ -55,17 +55,17 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
   return graph;
 }
 
-/// State of a graph while its paths are compared with it.
+/// State of the comparison of a declared graph with its paths.
 struct CheckedGraph {
   const Plan::PlanGraph* graph = nullptr;
   bool has_paths = false;
-  /// Settings already found equal to the graph's; nullptr = none yet.
+  /// Identity of settings that were found equal to those of the graph; nullptr = none yet.
   const void* right_settings = nullptr;
 };
 
 /// Reports a collective whose declaration differs from the settings of its joins and checks,
-/// because such a declaration would mislead. `checked` has, for each stage, the graph that was
-/// compared with it last.
+/// because such a declaration would mislead. `checked` has, for each stage, the graph with which
+/// the stage was compared last.
 void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
                         std::vector<const Plan::PlanGraph*>& checked, const WrapperKinds& kinds,
                         const Plan& plan, base::Mistakes& mistakes) {

@@ -68,7 +68,8 @@ class MemberReader {
                               not_named("a cluster, a group of hosts, a host or HOST/THREAD",
                                         member, names)));
   }
-  /// Returns whether the name is that of the host, its cluster, or a group that contains it.
+  /// Returns whether `name` is the name of the host, of its cluster, or of a group that contains
+  /// the host.
   bool is_in(std::uint32_t host, const std::string& name) const {
     const auto& groups = plan_.hosts[host].groups;
     return plan_.hosts[host].name == name || plan_.cluster_of(host) == name ||
@@ -93,7 +94,7 @@ class MemberReader {
 
   const Plan& plan_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> first_;  // first thread of each host
+  std::vector<std::uint32_t> first_;  // rank of the first thread of each host
   std::set<std::uint32_t> threads_;
 };
 

@@ -33,7 +33,7 @@ struct Generated {
   std::string interface { default_interface };
   std::uint16_t port = usual_port();
   std::string directory;
-  base::Position position;  ///< position of the port setting, if written
+  base::Position position;  ///< position of the setting `port`, if it is written
   bool says_port = false;
   bool says_interface = false;
 };
@@ -55,7 +55,7 @@ bool is_interface(std::string_view text) {
   });
 }
 
-/// Returns the config's name without folders and endings: "two-clusters".
+/// Returns the file name of a config without folders and endings, such as "two-clusters".
 std::string stem(std::string_view file) {
   if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
     file.remove_prefix(slash + 1);
@@ -158,7 +158,8 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   return generated;
 }
 
-/// Returns a host's address: the one in the config, changed by program options, or a generated one.
+/// Returns a host's address: the address in the config, changed by program options, or a generated
+/// one.
 std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
                        std::uint32_t host, const Overrides& overrides) {
   if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
@@ -175,7 +176,7 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
   return generated_tcp(on_it, host);
 }
 
-/// Reads groups such as "lan-1/machine-1".
+/// Reads the setting `groups` of a host, such as "lan-1/machine-1".
 std::vector<std::string> read_groups(base::MapReader& reader) {
   std::vector<std::string> groups;
   const auto path = reader.word("groups");
@@ -189,8 +190,8 @@ std::vector<std::string> read_groups(base::MapReader& reader) {
   return groups;
 }
 
-/// Checks that hosts of a cluster have the same levels of groups. Ignores hosts without threads,
-/// because a gateway is in no group.
+/// Checks that all hosts of a cluster are in the same number of nested groups. Ignores hosts
+/// without threads, because a gateway is in no group.
 void check_levels(const Plan& plan, base::Mistakes& mistakes) {
   std::vector<const Plan::PlanHost*> first(plan.clusters.size());
   for (const Plan::PlanHost& host : plan.hosts) {

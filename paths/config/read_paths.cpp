@@ -36,9 +36,9 @@ bool same(const base::Settings& a, const base::Settings& b) {
 
 /// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< whole item; the word in the item that messages point at
+  base::Settings item, written;  ///< whole item; the word in it at which messages point
   const WrapperKind* kind = nullptr;
-  std::optional<std::uint32_t> wrapper;  ///< index of a named wrapper
+  std::optional<std::uint32_t> wrapper;  ///< index of the wrapper; nullopt if written in place
   base::Settings settings;               ///< settings of a wrapper written in place
   std::uint32_t host = 0;                ///< host of a wrapper written in place
   std::uint32_t role = 0;
@@ -65,7 +65,7 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// Items of a path. The list ends at a join if all items below are identical to those of an
+  /// Items of a path. The list ends at a join if the wrappers below the join are those of an
   /// earlier path.
   struct Way {
     std::vector<Item> items;
@@ -104,19 +104,19 @@ class PathReader {
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::uint32_t next_number_ = 0;  ///< one more than the highest index found
-  /// Indexes of wrappers that were found, by hash of the item.
+  std::uint32_t next_number_ = 0;  ///< one more than the highest wrapper index found
+  /// Indexes of wrappers that were found earlier, by the hash of the item that named them.
   std::array<std::uint32_t, 4096> numbers_found_{};
   std::array<const WrapperKind*, 2> last_kinds_{};
-  std::vector<StageId> joins_;  ///< stage of each join, by the index of its wrapper
-  /// By stage: item from which the first path made the stage.
+  std::vector<StageId> joins_;  ///< indexed by wrapper: stage of each join
+  /// Indexed by stage: item from which the stage was made, by the first path through it.
   std::vector<base::Settings> made_by_;
   std::vector<std::string> graphs_;  ///< names of the graphs that have threads
   std::unordered_map<std::string, std::uint32_t> graph_numbers_;
   std::vector<Range> threads_;
 };
 
-/// Reads "0-3" or "2".
+/// Reads the setting `threads` of a path, such as "0-3" or "2".
 bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
   const base::Settings written = reader.take("threads");
   if (!reader.has("threads")) return true;
@@ -197,8 +197,8 @@ void PathReader::read(const Expansion::Path& made, const Expansion& config) {
   add(std::move(path), way, true);
 }
 
-/// Adds a path. `way` has the wrappers of the path, if they could be read. `whole` is false if
-/// another part of the path could not be read.
+/// Adds a path to the plan. `way` has the wrappers of the path, if they could be read. `whole` is
+/// false if any other part of the path could not be read.
 void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
   if (whole && way && !way->items.empty()) stage = make_stages(*way);
@@ -231,7 +231,7 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     way.goes_on_alike = whole && goes_on_alike(*item, through, place);
     way.items.push_back(std::move(*item));
     if (way.goes_on_alike) return way;
-    // The wrapper's kind reads the target host later, and reports a wrong name.
+    // The setting that names the next host is wrong. The wrapper's kind reports this mistake later.
     if (!next_host) {
       whole = false;
       break;
@@ -273,9 +273,9 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Returns the index of the wrapper with that name. Wrappers are mostly in the order of the paths.
-/// The search therefore tries the next wrapper first, and then the wrapper that an identical item
-/// found earlier.
+/// Returns the index of the wrapper named `name`; nullopt if there is none. Wrappers are mostly in
+/// the order of the paths. The search therefore first tries the wrapper after the highest one found
+/// so far, and then the wrapper that an identical item named earlier.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {

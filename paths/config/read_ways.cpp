@@ -83,7 +83,7 @@ class WayReader {
 
   Plan& plan_;
   base::Mistakes& mistakes_;
-  std::map<std::string, std::uint32_t> numbers_;  // numbers of clusters, keyed by name
+  std::map<std::string, std::uint32_t> numbers_;  // indexes of clusters, keyed by name
 };
 
 void read_lanes(const Settings& section, Plan& plan, base::Mistakes& mistakes) {

@@ -21,15 +21,15 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Returns the size of the element's tuples if they have one size and are too large for an entry of
-/// the element's table (setting `slots`). Otherwise returns 0.
+/// Returns the size of the element's tuples if all have the same size and are too large for an
+/// entry of the element's table (setting `slots`). Otherwise returns 0.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
 }
 
 /// Returns the size of an arena for `tuples` tuples that do not fit into table entries. Returns
-/// more than memory_max if there can be no such arena.
+/// more than memory_max if the arena would be too large.
 std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
   const std::uint64_t one = large_bytes_of(element);
   if (one == 0) return 0;
@@ -37,8 +37,8 @@ std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tup
   return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
-/// Returns the smallest number of tuples for which memory is needed. It is one more than the
-/// element keeps, because a new tuple is stored before the oldest one is dropped.
+/// Returns the number of tuples for which the element needs memory at least: one more than it
+/// keeps, because a new tuple is stored before the oldest one is dropped.
 std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
 
 bool has_least(const Plan::PlanElement& element) {
@@ -48,9 +48,9 @@ bool has_least(const Plan::PlanElement& element) {
 }
 
 /// Returns default sizes. The table has an entry for each tuple that the element keeps, and two
-/// more. The arena has room for the large tuples that the element keeps, and for six more. Of these
-/// six, two wait, and the others are one each that is being written, is being read, comes next, or
-/// is spare. A tuple uses memory only from the time when it is written.
+/// more. The arena has room for the large tuples that the element keeps, and for six more. These
+/// six are two tuples that wait, one that is being written, one that is being read, the next one,
+/// and a spare one. A tuple uses memory only after it has been written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
@@ -79,7 +79,7 @@ pastset::SharedSizes read_sizes(const base::Settings& written, const Plan::PlanE
   return sizes;
 }
 
-/// Returns why the sizes are wrong; "" if they are right.
+/// Returns why the sizes of a shared element are wrong; "" if they are right.
 std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   if (element.keep_newest > element.shared->slots - 2)
     return fmt::format("an element that keeps {} tuples needs {} slots, found {}",

@@ -12,11 +12,12 @@ namespace paths {
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element);
 
 /// Reads the setting `shared_spaces` of a config: which users may map these spaces, and how long a
-/// process may hold their locks.
+/// process waits for a lock in them.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
-/// Sets for each shared element how many moves can wait for room in it at once. There are enough
-/// places for all threads that may move into the element, and some for programs outside the run.
+/// Sets for each shared element the number of moves that can wait at once for room in it. The
+/// number is large enough for all threads that may move into the element, and for some programs
+/// outside the run.
 /// Requires: all paths are read.
 void give_movers_room(Plan& plan);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/algorithms/conditional.cpp — the word for the conditional allreduce.
 //
-// Roots wait for other clusters only while a condition is undecided (Bongo et al. 2004, section
-// IV).
+// The root of a cluster waits for other clusters only while the condition of the round is undecided
+// (Bongo et al. 2004, section IV).
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

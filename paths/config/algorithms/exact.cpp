@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/algorithms/exact.cpp — a tree in each cluster, whose roots exchange values.
 //
-// The roots push values (Kielmann et al. 1999) or pull them (Bongo et al. 2004).
+// The roots push their values to each other (Kielmann et al. 1999), or pull them from each other
+// (Bongo et al. 2004).
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -11,8 +11,8 @@ namespace {
 
 using expansion::CollectiveExpansion;
 
-/// Writes a collective whose results are `rounds` late, and whose clusters send `every` rounds
-/// together.
+/// Writes a collective whose results are `rounds` rounds late. Each message between its clusters
+/// has the values of `every` rounds.
 void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint64_t every) {
   const auto late = collective.entry_of("rounds", rounds);
   if (!collective.is_among_clusters()) {
@@ -23,8 +23,9 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
   telling.check = "lagged_check";
   telling.settings = {late, collective.entry_of("every", every)};
   telling.tuple = batch_template();
-  // The element must hold every batch that another cluster has not read. Batches that were read are
-  // axed. A cluster cannot run further ahead than the batches of the other clusters allow.
+  // The element must keep every batch that another cluster has not read. There are at most this
+  // number of them, because a cluster cannot continue without the batches of the other clusters.
+  // Batches that were read are axed.
   telling.kept = 2 * rounds / every + 3;
   telling.skips = false;
   collective.write_all_to_all(telling);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/algorithms/sequential.cpp — one tree over all clusters.
 //
-// Bongo et al. 2004 measure it in section V-A.
+// Bongo et al. 2004 measure this tree in section V-A.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -53,8 +53,8 @@ void CollectiveExpansion::write(base::Mistakes& mistakes) {
   collective_.algorithm.word->expand(*this);
 }
 
-/// Writes the graph of the collective. It tells readers of the low-level config what the paths are
-/// for.
+/// Writes the graph of the collective: a description that tells readers of the low-level config the
+/// purpose of the paths.
 void CollectiveExpansion::write_graph() {
   Entries is = {entry("kind", text(collective_.kind))};
   if (has_algorithms(collective_.kind))
@@ -114,16 +114,16 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
   }
 }
 
-/// Returns the setting `relaxation` of a condition check, which says whether the values of a part
-/// of the clusters may decide the condition. Returns nothing if all clusters form one tree.
+/// Returns the setting `relaxation` of a condition check. The setting tells whether the values of
+/// only some clusters may decide the condition. Returns nothing if all clusters form one tree.
 Entries CollectiveExpansion::decides() const {
   if (!collective_.algorithm.all_to_all) return {};
   return {
       entry("relaxation", text(collective_.algorithm.word->needs_proof ? "conditional" : "exact"))};
 }
 
-/// Returns the wrapper that decides a round at the root of a cluster. It combines the values of the
-/// cluster itself with those of other clusters, as far as it needs them.
+/// Returns the wrapper that decides a round at the root of a cluster. This wrapper combines the
+/// value of its own cluster with the values of other clusters, as far as the round needs these.
 Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
                                     const Way& combine, const Way& asks) const {
   Entries settings = telling.settings;

@@ -19,7 +19,7 @@ namespace paths::expansion {
 /// The values that the roots of clusters send each other, and the wrapper that decides a round with
 /// these values.
 struct Telling {
-  std::string check = "condition_check";  ///< kind of wrapper
+  std::string check = "condition_check";  ///< kind of the wrapper that decides a round
   Entries settings;         ///< settings of the wrapper `check`, without those of the reduction
   pastset::Template tuple;  ///< template of a result
   std::uint64_t kept = 1;   ///< number of own results that a cluster keeps for the others
@@ -35,7 +35,7 @@ class CollectiveExpansion {
                       const CollectiveKind& kind, Writer& writer, Routes& routes);
   void write(base::Mistakes& mistakes);
 
-  // Functions that the words of the setting `algorithm` call.
+  // Functions that AlgorithmWord::expand calls.
 
   const Algorithm& algorithm() const { return collective_.algorithm; }
   /// Returns whether several clusters exchange results. If not, all threads form one tree.
@@ -58,8 +58,8 @@ class CollectiveExpansion {
   /// cluster has threads, writes one tree.
   void write_newest();
 
-  // Functions that the words of the setting `transfer` call. They write the paths that bring tuples
-  // from the cluster `from` to the cluster `into`.
+  // Functions that TransferWord::expand calls. They write the paths that bring tuples from the
+  // cluster `from` to the cluster `into`.
 
   void write_prefetch(std::uint32_t into, std::uint32_t from);
   void write_push(std::uint32_t into, std::uint32_t from);
@@ -77,8 +77,8 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  /// The wrappers from a host down to the end of its paths, keyed by host. Only hosts that combine
-  /// the values of several hosts are in it.
+  /// For each host: the wrappers from that host down to the end of its paths. Contains only hosts
+  /// that combine the values of several hosts.
   using Climbs = std::unordered_map<std::uint32_t, Way>;
   void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,

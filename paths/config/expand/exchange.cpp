@@ -13,8 +13,8 @@ namespace {
 using base::Settings;
 using Exchange = MultiCluster::Exchange;
 
-/// Maximum number of threads of an exchange. An exchange has elements for every thread. A million
-/// threads are more likely a typing error.
+/// Maximum number of threads of an exchange. An exchange has elements for every thread, so a larger
+/// number of threads, such as a million, is probably a typing error.
 constexpr std::uint64_t exchanging_threads_max = 100'000;
 
 class Passing {
@@ -23,16 +23,16 @@ class Passing {
           Writer& writer, Routes& routes)
       : all_(all), exchange_(exchange), machines_(machines), writer_(writer), routes_(routes) {}
 
-  /// Writes the element through which the threads of `receiver` get tuples of `mover`, the path of
-  /// the mover to it, and the path of the receiver to it.
+  /// Writes the element through which the threads of `receiver` get tuples from the threads of
+  /// `mover`, and the paths of both to this element.
   void write(const std::string& element, const Threads& mover, const Threads& receiver) {
     const base::Position& position = exchange_.name.position();
     const Settings name = word(element, position);
     std::vector<Settings::Entry> settings{
         entry("host", word(all_.host_name(receiver.host), position)),
         entry("template", exchange_.tuple_template)};
-    // If only threads of the receiver move into an element, no other process needs to map it. It is
-    // then not shared, even if the receiver shares its other elements.
+    // If only threads of the receiving host move into the element, no other process needs to map
+    // it. The element is then not shared, even if this host shares its other elements.
     if (!exchange_.shared.is_null() && mover.host != receiver.host)
       settings.push_back(entry("shared", exchange_.shared));
     else if (all_.hosts[receiver.host].space.text() == "shared")

@@ -10,8 +10,9 @@ namespace paths {
 /// Returns whether the config has clusters and collectives.
 bool is_high_level(const base::Settings& settings);
 
-/// Returns the low-level config that a high-level config stands for. Generated items have the
-/// position of their source. The result is unusable if there were mistakes.
+/// Returns the low-level config that a high-level config stands for. Each generated item has the
+/// position of the text from which it was generated. The result must not be used if there were
+/// mistakes.
 Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
                  const Overrides& overrides, base::Mistakes& mistakes);
 

@@ -12,9 +12,9 @@
 
 namespace paths::expansion {
 
-/// Adds to a path the wrapper that maps a shared element into the memory of this host. Operations
-/// then need not cross to the host that owns the element. The wrapper is added only if the
-/// addresses of both hosts are on one machine, and if no link between the hosts is emulated. An
+/// Adds to a path the wrapper that maps a shared element into the memory of the path's host.
+/// Operations then need not cross to the host that owns the element. The wrapper is added only if
+/// the addresses of both hosts are on one machine, and if no link between the hosts is emulated. An
 /// emulated link declares that the hosts are distant.
 class Machines {
  public:
@@ -23,7 +23,7 @@ class Machines {
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
-  /// Adds the same wrapper to a path of an exchange, for its element `element`.
+  /// Adds the wrapper that maps `element` to a path of an exchange.
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
                    const base::Settings& element, std::uint32_t home) const;
 

@@ -26,8 +26,8 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
   return Settings::map({{link, word(std::string(role), settings.position())}}, settings.position());
 }
 
-/// Adds the wrappers for a step between two hosts of one cluster: those that emulate the network of
-/// each host, and the one that forwards to the other host.
+/// Adds the wrappers for a step between two hosts of one cluster: wrappers that emulate the network
+/// links of both hosts, and the wrapper that forwards to the other host.
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
   const Ways::Cluster& cluster = all_.clusters[cluster_of(from)].way;

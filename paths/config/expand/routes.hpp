@@ -12,13 +12,13 @@
 
 namespace paths::expansion {
 
-/// Returns the key `ways` of the low-level config: how messages without a path get from any host to
-/// any other.
+/// Returns the value of the key `ways` of the low-level config, which describes how messages
+/// without a path get from any host to any other.
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
 
-/// The ways of paths from one host to another: over the networks of the clusters, through their
-/// exits, and over the links between clusters. A link delays operations on the host from which they
-/// enter the link.
+/// Writer of the wrappers that take a path from one host to another: over the networks of clusters,
+/// through their exits, and over the links between them. Operations are delayed on the host from
+/// which they enter a link.
 class Routes {
  public:
   /// All arguments outlive this object.

@@ -26,8 +26,8 @@ base::Settings::Entry entry(std::string key, base::Settings value);
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
 /// Returns the wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
-/// Returns the same wrapper with the setting `marks`. The setting names the events after which the
-/// wrapper puts an error mark into the element, such as failures.
+/// Returns the wrapper that ends a path in an element, with the setting `marks`. The setting names
+/// the events after which the wrapper puts an error mark into the element, such as failures.
 base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);
@@ -49,7 +49,7 @@ class Writer {
   void host(std::uint32_t host);
   base::Settings hosts() const { return base::Settings::map(hosts_); }
   void element(const base::Settings& name, const base::Settings& settings);
-  /// Writes an element that keeps its newest `keep_newest` tuples; all tuples if that is 0.
+  /// Writes an element that keeps its newest `keep_newest` tuples; 0 = it keeps all tuples.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
   /// Writes a wrapper that several paths share, and returns its name. A second call with the same
@@ -58,7 +58,7 @@ class Writer {
                        const base::Settings& settings, const base::Position& position);
   /// Adds the key `lanes` to the config, because its hosts send messages without a path.
   void need_lanes() { needs_lanes_ = true; }
-  /// Writes a graph: the description of all paths named `name`. `is` has its settings.
+  /// Writes a graph: the description of all paths named `name`. `is` has the settings of the graph.
   void graph(const base::Settings& name, Entries is);
   /// Writes a path. `instrumented` has the kinds of wrapper around which event collectors are
   /// inserted (see MultiCluster::Collective).
