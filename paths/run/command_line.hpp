@@ -17,13 +17,13 @@ inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 /// Runs the whole main() of a program. Reads the command line, runs `body`, and prints the message
 /// of any exception. Returns the exit code that `body` returns. Returns 1 if output could not be
 /// written. Returns 2 for a wrong command line, a ConfigError and a std::invalid_argument. An
-/// option without its value is an error. Numbers have the form of the plain numbers in
-/// base/units.hpp. The program logs to standard error.
+/// option without its value is an error. Numbers on the command line must have the form of the
+/// plain numbers in base/units.hpp. The program logs to standard error.
 ///
-/// Standard streams may be closed or full, or their reader may have ended. Files that are opened
-/// later never get the descriptor numbers of standard streams. The loss of standard error has no
-/// effect. A program that succeeded ends by SIGPIPE, without a message, if the reader of its
-/// standard output has ended. SIGPIPE ends no program earlier.
+/// Works also if standard streams are closed or full, or if their reader has ended. Files that are
+/// opened later never get the descriptor numbers of standard streams. The loss of standard error
+/// has no effect. If the reader of standard output has ended, a program that succeeded ends by
+/// SIGPIPE, without a message. Before its end, SIGPIPE does not end the program.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
 
 /// Sets the examples at the end of the help.

@@ -17,7 +17,7 @@ namespace paths {
 /// Owns: the claim to the ports, which ends with the process, even if the process is killed.
 class FreePorts {
  public:
-  /// Returns nothing if no `count` consecutive ports are free.
+  /// Claims `count` consecutive ports. Returns nothing if there are not so many free ones.
   static std::optional<FreePorts> take(std::size_t count);
   std::uint16_t first() const { return first_; }
 

@@ -44,8 +44,8 @@ constexpr int death_longest_ms = 1000;  // longer than the kernel needs to end a
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
 constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
-/// Environment variable with the descriptor for ThreadsState and the identity of its file. With the
-/// identity, a program notices that the descriptor's number belongs to another file by now.
+/// Environment variable with the descriptor for ThreadsState and the identity of its file. By the
+/// identity, a program notices if the descriptor's number now belongs to another file.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 int checked(int result, const char* what) {
@@ -115,9 +115,9 @@ struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
   base::Descriptor end;    ///< readable when the process has ended; closed afterwards
-  base::Descriptor state;  ///< receives the state of its threads
+  base::Descriptor state;  ///< socket that receives the state of the process's threads
   std::optional<ThreadsState> threads = {};
-  bool left_at_once = false;  ///< whether it exited with 0 and never ran its threads
+  bool left_at_once = false;  ///< whether the process exited with 0 and never ran its threads
   bool ended() const { return !end; }
   bool is_dying() const;
   bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
@@ -131,8 +131,8 @@ struct Child {
   }
 };
 
-/// Returns whether the kernel is ending the process. Peers may notice this on their connections
-/// before waitpid() reports it.
+/// Returns whether the kernel is ending the process. Peers may notice the loss of their connections
+/// before waitpid() reports the end.
 bool Child::is_dying() const {
   constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which no header defines
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -264,8 +264,8 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (nothing > STDERR_FILENO) close(nothing);
   }
-  fcntl(state, F_SETFD, 0);  // inherited by the program
-  // Copies `err` first, because dup2() of `out` might overwrite it.
+  fcntl(state, F_SETFD, 0);  // the program inherits `state`
+  // Copies `err` first, because dup2() of `out` might replace the descriptor `err`.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
   dup2(spare_err, STDERR_FILENO);
@@ -390,9 +390,10 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// Names the process that failed first. A process may exit with an error because it lost a process
-/// that was killed. The killed process is then the cause, and the kernel may still be ending it.
-/// This function therefore waits for processes that the kernel is ending.
+/// Collects the ended processes, and reports the one that failed first. A process may exit with an
+/// error because it lost a process that was killed. The killed process is then the cause, and the
+/// kernel may still be ending it. This function therefore waits for processes that the kernel is
+/// ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);
@@ -405,8 +406,8 @@ void Launcher::collect_ended() {
   read_states();
 }
 
-/// Waits for a process that the kernel is ending. Returns true when one has ended; false if there
-/// is no such process, or if the wait takes too long.
+/// Waits until a process that the kernel is ending has ended, and returns true. Returns false if
+/// there is no such process, or if the wait takes too long.
 bool Launcher::wait_for_dying() {
   std::vector<pollfd> dying;
   for (const Child& child : children_)
@@ -427,8 +428,8 @@ void Launcher::collect_ended_into(FailedChild& failed) {
   }
 }
 
-/// Stops the run if a process will never run its threads, or will not continue them, because other
-/// processes wait for these threads.
+/// Stops the run if a process will never run its threads, or will not continue them. Otherwise the
+/// other processes would wait for these threads.
 void Launcher::read_states() {
   bool any_ran = false;
   for (Child& child : children_) {

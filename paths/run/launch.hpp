@@ -16,18 +16,18 @@ struct Launch {
   /// process.
   std::string host;
   std::vector<std::string> command;  ///< file of the program, then its arguments
-  /// Added to the environment of the caller.
+  /// Environment variables that the process gets in addition to those of the caller.
   std::vector<std::pair<std::string, std::string>> variables;
   /// Whether the process uses the standard input and output of the caller directly. Otherwise its
   /// lines are printed as "host| line" and it has no input.
   bool plain = false;
-  bool is_host = true;  ///< whether it is a host; otherwise `host` is like "the switch of alpha"
+  bool is_host = true;  ///< if false, `host` is a text such as "the switch of alpha"
 };
 
 struct LaunchOptions {
   int out = 1, err = 2;  ///< descriptors for the processes' output
-  /// Time for which launch() waits at its end while the reader of `out` reads nothing. After a
-  /// failure or a signal the time is two seconds.
+  /// Time after which launch() stops waiting, at its end, for a reader of `out` that reads nothing.
+  /// After a failure or a signal the time is two seconds.
   base::Nanos reader_deadline = std::chrono::minutes(1);
   /// Whether it is an error if all host processes exit with 0 and none has run threads.
   bool must_join = false;
@@ -37,16 +37,18 @@ struct LaunchOptions {
 ///
 /// The first process that fails (another exit code, a signal, or 0 before its threads ended) stops
 /// the others. They get SIGTERM, then SIGKILL after two seconds; only processes started here are
-/// affected. `options.err` receives which process failed and how. launch() then returns 2 if that
-/// process exited with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to this
-/// process stop all in the same way; a second signal kills them. Each of these signals also ends
-/// the wait for a reader of the output. All processes die with the calling thread.
+/// affected. A message on `options.err` tells which process failed, and how. The result is then 2
+/// if that process exited with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP
+/// to the calling process stop all processes in the same way; a second signal kills them. Each of
+/// these signals also ends the wait for a reader of the output. All processes die with the calling
+/// thread.
 ///
 /// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});
 
-/// State of this process's threads. A process that was started by launch() sends it to launch().
-/// Without this message, a program that exits with 0 while its threads run would look successful.
+/// State of this process's threads. A process that launch() has started reports this state to
+/// launch(). Without the report, a program that exits with 0 while its threads run would look
+/// successful.
 enum class ThreadsState : char {
   running = 'r',
   ended = 'e',

@@ -32,7 +32,7 @@ struct Needs {
   std::uint64_t hosts = 0, threads = 0;
   std::uint64_t paths = 0;  ///< number of paths, one for each thread and graph
   std::uint64_t wrappers = 0, entrances = 0;
-  std::string name;  ///< name of the last host
+  std::string name;  ///< name of the host that was added last
 
   void add(const Plan& plan, std::uint32_t host) {
     const Plan::HostPlan& share = plan.shares[host];
@@ -62,7 +62,8 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
                     what, needed, most));
 }
 
-/// Checks the descriptors of the process that starts the others and copies their output.
+/// Checks that the launcher has enough descriptors: the process that starts all others and copies
+/// their output.
 void check_descriptors(std::uint64_t processes, std::uint64_t most) {
   constexpr std::uint64_t own = 24, of_each = 4;
   const std::uint64_t needed = own + of_each * processes;

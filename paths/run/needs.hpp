@@ -11,17 +11,17 @@
 
 namespace paths {
 
-/// Each function compares a lower bound of the needed resources with those of the machine. A run
-/// that passes the check may still be too large.
+/// Each function compares a lower bound of the resources that a run needs with the resources of the
+/// machine. A run that passes the check may still be too large.
 /// Throws: std::invalid_argument, with the needed and the available amount.
 
-/// `what` begins a sentence: "a grid of 1000 x 1000 cells".
+/// `what` is the subject of the error message, such as "a grid of 1000 x 1000 cells".
 void check_memory(std::uint64_t bytes, const std::string& what,
                   const runtime::Machine& machine = runtime::machine());
 /// Checks the threads of the plan that run in this process.
 void check_needs(const Plan& plan, const RunOptions& options,
                  const runtime::Machine& machine = runtime::machine());
-/// Checks `hosts` of the plan, each as a process on this machine.
+/// Checks the needs of `hosts` of the plan if each runs as a process on this machine.
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine = runtime::machine());
 

@@ -25,7 +25,7 @@ constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in part
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
 constexpr int reads_in_a_row = 16;  // reads from one stream before the next; enough to empty a pipe
 
-/// Returns false if something could not be written.
+/// Writes all bytes. Returns false if some could not be written.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = write(descriptor, bytes, size);
@@ -69,7 +69,7 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   }
 }
 
-/// Returns how many bytes of `lines` to write at once. These are whole lines if possible, and few
+/// Returns how many bytes of `lines` to send in one message: whole lines if possible, and few
 /// enough for one write to a pipe.
 std::size_t message_bytes(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines.size();

@@ -27,11 +27,12 @@ class OutputStream {
 
   /// Adds whole lines. The first call starts the child process.
   void append(std::string_view lines);
-  /// Returns false while very much output waits, so that callers do not fill the memory.
+  /// Returns false while too much output waits. The caller must then not append more, so that
+  /// waiting output does not fill the memory.
   bool has_room() const { return waiting_bytes_ < waiting_bytes_max; }
   /// Passes on the output that the child process can take now.
   void push();
-  /// Ends the input: the child process ends when it has written everything.
+  /// Notes that no lines follow. The child process ends when it has written everything.
   void close();
   /// Returns whether everything was written or lost and the child process has ended.
   bool is_done();
@@ -85,9 +86,9 @@ class LineCopier {
   base::Descriptor from_;
   OutputStream* to_;
   std::string prefix_;
-  std::string pending_;  // incomplete line
+  std::string pending_;  // beginning of a line whose end was not read yet
   bool finishes_ = false;
-  std::size_t left_bytes_ = 0;  // bytes to read if finishes_
+  std::size_t left_bytes_ = 0;  // if finishes_: number of bytes still to read
 };
 
 }  // namespace paths

@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns the default stack size of a thread. For very many threads it is smaller. Otherwise the
-/// stacks would not fit into the address space, and their page tables would not fit into memory.
+/// Returns the default stack size of a thread. For very many threads it is smaller, because larger
+/// stacks would not fit into the address space, nor their page tables into memory.
 std::size_t usual_stack_bytes(std::uint64_t threads) {
   constexpr std::size_t small_bytes = std::size_t{256} << 10;
   if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
@@ -131,7 +131,7 @@ runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {
                           for (auto& one : *threads) one.join();
                           std::string wrong = host.finish();
                           if (wrong.empty() && options_.is_one_host && threads->empty())
-                            // No thread of this host reports this failure.
+                            // The host has no thread that could report this failure.
                             wrong = failed_elsewhere(host);
                           add_failure(std::move(wrong));
                         });

@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Returns the failure that the deployment of `host` has noted, on this or another host; "" if
+/// Returns the failure, of this or another host, that the deployment of `host` has noted; "" if
 /// there is none.
 std::string failed_elsewhere(Host& host);
 
@@ -31,19 +31,19 @@ class ProcessHosts {
   ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                const WrapperKinds& kinds, const RunOptions& options);
 
-  /// Creates the hosts, makes them serve, and starts their traces. Uses sockets if other processes
-  /// have the other hosts. After an exception there are no hosts.
+  /// Creates and starts the hosts, and starts their traces. The hosts use sockets if some hosts of
+  /// the plan are in other processes. After an exception there are no hosts.
   /// Blocks: until all hosts of the run have arrived or are gone (Host::await_all()).
   /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Runs `thread` in a context for every thread of every host here. Each host ends when its own
-  /// threads have returned, as a process would. Blocks until all threads have returned and the
-  /// traces are written.
+  /// Calls `thread` for every thread of every host in this process, each call in a context of its
+  /// own. Each host ends when its own threads have returned, as a process would. Blocks until all
+  /// threads have returned and the traces are written.
   using ThreadOfHost = std::function<void(Host&, std::uint32_t index)>;
   void run(const ThreadOfHost& thread);
 
-  /// Records a failure. Ignores "" and consequences of a deadlock.
+  /// Records a failure. Ignores "", and failures that are consequences of a deadlock.
   void add_failure(std::string failure);
   /// Returns the recorded failures. The list is complete when all hosts have ended.
   const std::vector<std::string>& failures() const { return failures_; }
@@ -61,7 +61,7 @@ class ProcessHosts {
   const RunOptions options_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<Switches> switches_;  // null if hosts are processes
+  std::unique_ptr<Switches> switches_;  // nullptr if hosts are processes
   std::unique_ptr<Tracing> tracing_;
   runtime::Mutex mutex_;
   std::vector<std::string> failures_;

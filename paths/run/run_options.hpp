@@ -13,10 +13,10 @@
 
 namespace paths {
 
-/// Record counts of the hosts of a process, valid when the hosts have ended.
+/// Numbers of trace records of the hosts of a process, valid when the hosts have ended.
 struct TraceOutcome {
-  std::uint64_t written = 0;  ///< records
-  std::uint64_t lacking = 0;  ///< lost records, which arrived too fast or could not be written
+  std::uint64_t written = 0;  ///< number of records in the trace
+  std::uint64_t lacking = 0;  ///< number of records lost by overflow or by write errors
 };
 
 struct TraceOptions {
@@ -30,8 +30,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool is_one_host = false;
   std::uint32_t host = 0;                ///< index of the host, if is_one_host
-  std::size_t stack_bytes = 0;           ///< stack size per thread; 0 = as the plan says
-  std::optional<base::Digest> run = {};  ///< id of the run; without one, the digest of the plan
+  std::size_t stack_bytes = 0;           ///< stack size per thread; 0 = the plan's value
+  std::optional<base::Digest> run = {};  ///< id of the run; nullopt = the plan's digest
   TraceOptions trace = {};
 };
 

@@ -64,12 +64,13 @@ class PlanRun {
     if (ended) report(host, thread, *ended);
   }
 
-  // Failures are handled in functions with separate stack frames. Very many threads may wait, and
-  // each should touch only one page of its stack.
+  // Failures are handled in functions with stack frames of their own. Very many threads may wait,
+  // and each should touch only one page of its stack.
 
   struct Ended {
     std::string failure;
-    // Failure of a round, which all contributors of the round have received.
+    // Failure of a round that ended the thread. All contributors of the round have received it,
+    // too.
     std::optional<TravelError> told = {};
   };
 
@@ -84,13 +85,14 @@ class PlanRun {
       thread.fail(fmt::format("{} failed: {}", name, ended.failure));
   }
 
-  /// Keeps a thread that has ended, so that late use of a reference to it is rejected safely.
+  /// Keeps a Thread object after the thread has ended, so that late use of a reference to the
+  /// object is an error instead of a crash.
   Thread& keep(std::unique_ptr<Thread> thread) {
     runtime::Lock lock(mutex_);
     return *threads_.emplace_back(std::move(thread));
   }
 
-  /// Returns nullptr if the thread's function returned normally.
+  /// Calls the thread's function. Returns nullptr if it returned normally.
   std::unique_ptr<const Ended> run_application(Thread& thread) {
     std::unique_ptr<const Ended> ended = call_application(thread);
     if (runtime::forks_until_here() != forks_) end_fork(ended.get());
@@ -115,6 +117,7 @@ class PlanRun {
     }
   }
 
+  /// Returns the failure that the current exception describes.
   /// Requires: an exception is being handled.
   [[gnu::noinline]] static std::unique_ptr<const Ended> ended_by_exception() {
     // The exception of pthread_exit() has no type.

@@ -21,15 +21,15 @@ struct RunSummary {
   runtime::ClockKind clock;
   std::uint64_t seed;
   double wall_seconds;
-  std::uint64_t events;      ///< virtual clock: how many times a context ran; otherwise 0
-  std::vector<Host*> hosts;  ///< hosts of this process, ended
+  std::uint64_t events;      ///< virtual clock: how often contexts have run; otherwise 0
+  std::vector<Host*> hosts;  ///< hosts of this process; they have ended
 };
 
-/// Runs every thread of one host, or of all hosts of the plan, in this process. One of several
-/// hosts communicates with the others over sockets. If all hosts run here, messages stay within the
-/// process. Returns the message of each failed thread and of each incomplete trace; empty if all
-/// succeeded. During the run, a call of exit() anywhere in the process prints an error and ends the
-/// process with code 1.
+/// Runs every thread of one host, or of all hosts of the plan, in this process. If only one of
+/// several hosts runs here, it communicates with the others over sockets. If all hosts run here,
+/// messages stay within the process. Returns the message of each failed thread and of each
+/// incomplete trace; empty if all succeeded. During the run, a call of exit() anywhere in the
+/// process prints an error and ends the process with code 1.
 /// Throws: Deadlock, TravelError (cannot listen), std::runtime_error (cannot write a trace there)
 ///         and UsageError (inside a thread of another run).
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,

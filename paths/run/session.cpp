@@ -86,7 +86,8 @@ class Attached::State {
   Seat& attach(std::string_view host, std::uint32_t index);
   /// Detaches the calling thread. Throws: UsageError if it must not detach now.
   void detach(Seat& seat, std::uint64_t taking);
-  /// Detaches as soon as possible, from any thread and without an error.
+  /// Detaches now, or when the attached thread ends. Any thread may call this function. Reports no
+  /// error.
   void drop(Seat& seat, std::uint64_t taking) noexcept;
   /// Begins the end of the session. The caller must then call finish(). Throws: UsageError.
   void begin_end();
@@ -115,7 +116,7 @@ class Attached::State {
   bool is_abandoned_ = false;
 };
 
-/// Throws: UsageError if the caller must neither attach nor end the session.
+/// Throws: UsageError if the caller must neither attach to the session nor end it.
 void Attached::State::refuse_here(std::string_view what) const {
   if (!is_of_this_process())
     throw base::UsageError(fmt::format("{} in a process that was made by fork", what));

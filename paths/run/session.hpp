@@ -22,12 +22,12 @@ class Attached {
   Attached(Attached&& other) noexcept;
   Attached& operator=(Attached&& other) noexcept;  ///< swaps: `other` gets this attachment
   /// Blocks until all started operations have ended, then detaches. If another thread calls it
-  /// while the attached thread lives, it only logs a warning, and the thread stays attached until
-  /// it ends.
+  /// while the attached thread lives, the destructor only logs a warning, and the thread stays
+  /// attached until it ends.
   ~Attached();
 
-  /// Returns the plan's thread: its paths, clock and numbers. It is valid until the thread
-  /// detaches; later use is an error.
+  /// Returns the plan's thread: its paths, clock and random numbers. The reference is valid until
+  /// the program's thread detaches; later use is an error.
   Thread& thread() const;
   Thread* operator->() const { return &thread(); }
 
@@ -44,7 +44,7 @@ class Attached {
   class State;
   Attached(std::shared_ptr<State> state, Seat& seat);
   std::shared_ptr<State> state_;
-  Seat* seat_;  // nullptr after detaching or a move
+  Seat* seat_;  // nullptr after detach(), or if moved from
   std::uint64_t taking_;
 };
 
@@ -56,31 +56,31 @@ class Attached {
 ///
 /// Why:         Some programs have threads before they use this library, as every MPI program does.
 /// Thread-safe: yes.
-/// Blocks:      only end() and the destructor.
+/// Blocks:      only end() and the destructor block.
 /// Throws:      UsageError for wrong use, which changes nothing.
 /// Clock:       the steady one.
 class Session {
  public:
-  /// Creates the hosts and makes them serve. The kinds outlive the session.
+  /// Creates and starts the hosts. `kinds` outlives the session.
   /// Throws: TravelError (cannot listen), std::runtime_error (cannot write a trace there),
   ///         UsageError (the virtual clock; inside a thread of a run).
   Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
           const RunOptions& options = {});
-  /// Calls end() if that was not called; failures go to the log. If threads are still attached, it
-  /// logs this, and the last of them to detach ends the session.
+  /// If end() was not called, calls it and logs the failures. If threads are still attached, the
+  /// destructor logs this, and the last thread that detaches ends the session.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Makes the calling thread the thread `index` of that host until it detaches.
+  /// Makes the calling thread the thread `index` of the host named `host`, until it detaches.
   /// Throws: UsageError if the caller is already a thread of a plan. UsageError if the plan's
   ///         thread is not in this process, has an attached thread, or has released its paths.
   ///         UsageError after end().
   Attached attach(std::string_view host, std::uint32_t index);
 
-  /// Releases the paths of all threads of the plan in this process, then ends the hosts. This is
-  /// how a run ends when all threads have returned. Blocks until the hosts of other processes no
-  /// longer need them. Returns the failures.
+  /// Releases the paths of all threads of the plan in this process, then ends the hosts. A run ends
+  /// in the same way when all its threads have returned. Blocks until the hosts of other processes
+  /// no longer need the hosts of this process. Returns the failures.
   /// Throws: UsageError if the caller or another thread is attached, and if end() was called
   ///         before.
   std::vector<std::string> end();

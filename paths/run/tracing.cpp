@@ -54,7 +54,7 @@ void Tracing::trace(const std::filesystem::path& directory, HostView& view, std:
 }
 
 void Tracing::made(Deployment& deployment) {
-  // The number is small, because there may be many deployments.
+  // Capacity of the recorder. It is small, because there may be many deployments.
   constexpr std::size_t lane_records_of_deployment = 1 << 10;
   const auto directory = std::filesystem::path(options_.directory) /
                          eventspace::further_traces_folder_name /

@@ -21,18 +21,18 @@ namespace paths {
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
 /// Throws:  std::runtime_error, naming the file, if it cannot be created or exists already.
 /// Context: On the steady clock, a separate thread writes every `flush_every`, so that recording
-///          never waits for a file. A recorder that adds more than `lane_records` in that time
-///          loses the rest, and the loss is counted. On the virtual clock, where writing takes no
-///          time, no record is lost.
+///          never waits for a file. A recorder that adds more than `lane_records` records between
+///          two writes loses the excess, and the loss is counted. On the virtual clock, where
+///          writing takes no time, no record is lost.
 class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// clock_looks: number of consecutive readings of a peer's clock; only the fastest is recorded.
-  /// clocks_every: time from one such series of readings to the next.
+  /// clock_looks: number of readings of a peer's clock in one series; only the fastest reading is
+  /// recorded. clocks_every: pause between two series.
   static constexpr int clock_looks = 16;
   static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
   static constexpr std::size_t lane_records = 1 << 16;
-  /// Capacity, in records, of all recorders together on the virtual clock, where there may be
+  /// Total capacity, in records, of all recorders on the virtual clock, where there may be
   /// thousands of recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
 
@@ -43,8 +43,8 @@ class Tracing final : public DeploymentWatcher {
 
   void add(Host& host);  ///< called before Host::start()
   void start();          ///< called in a context of the runtime, after the last add()
-  /// Writes the remaining records. Requires: all hosts have ended. Returns, for each host with an
-  /// incomplete trace, a line with the amount and the reason.
+  /// Writes the remaining records. Returns, for each host with an incomplete trace, a line with the
+  /// number of lost records and the reason. Requires: all hosts have ended.
   std::vector<std::string> finish();
 
  private:
@@ -68,7 +68,7 @@ class Tracing final : public DeploymentWatcher {
   eventspace::TraceHeader header_of(const HostView& view) const;
   void flush_all();
   void finish(std::list<Traced>& ended);
-  /// Returns the missing part of a trace and the reason; "" if it is complete.
+  /// Returns a text about the missing part of a trace and the reason; "" if the trace is complete.
   static std::string lack_of(const Traced& one);
 
   runtime::Runtime& runtime_;
