@@ -11,13 +11,13 @@
 
 namespace paths {
 
-/// Kind of work. Of the work that is due at the same time on the virtual clock, an earlier kind is
-/// done first. Predicted times use the same order (collectives/cost/evaluator.hpp), so that
-/// simulation and prediction agree.
+/// Kind of work. If several pieces of work are due at the same time on the virtual clock, the kind
+/// that is declared first here is done first. Predicted times use the same order
+/// (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
-  events,   ///< ends of transfers and arrivals of frames
-  heads,    ///< arrivals of a frame's first byte at a shared link, by source host
-  choices,  ///< choices of the next frame, when all candidates are known
+  events,  ///< ends of transfers and arrivals of frames
+  heads,   ///< arrivals of first bytes of frames at a shared link, in the order of the source hosts
+  choices,  ///< choices of the next frame for a link, after all candidates have arrived
 };
 
 /// Queue of work, ordered by time. Work of the same time is ordered by its Turn. Work of the same
@@ -53,7 +53,7 @@ class DueQueue {
   struct Entry {
     Place place;
     Work work;
-    // The top of the queue is the largest entry.
+    // Reversed, because the top of a std::priority_queue is its largest entry.
     bool operator<(const Entry& other) const { return other.place < place; }
   };
   std::priority_queue<Entry> entries_;

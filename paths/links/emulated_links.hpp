@@ -23,7 +23,7 @@ struct EmulatedLink {
 };
 
 /// The emulated links of one host, one for each name. All traffic that leaves the host over a link
-/// shares the bandwidth of the link: paths of all deployments, and lanes.
+/// shares the bandwidth of the link: the traffic of paths of all deployments, and of lanes.
 ///
 /// Thread-safe: all functions.
 class EmulatedLinks {

@@ -22,12 +22,12 @@
 
 namespace paths {
 
-/// Maximum lateness of a frame that is compensated. Lateness beyond this limit delays the frame and
-/// is counted.
+/// Maximum lateness of a frame that is compensated. Any further lateness delays the frame and is
+/// counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
-/// Function that returns the recorder for a host's transfers to other clusters; nullptr if there is
-/// none.
+/// Function that returns the recorder for the transfers of the host `source` to other clusters;
+/// nullptr if there is none.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
 /// Emulated links must delay frames exactly, although the machine itself is sometimes late.
@@ -38,9 +38,10 @@ using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 /// leaves at once. Frames wait in this class only for streams of a link; on other links their times
 /// are computed at once.
 ///
-/// Why: The time that the machine takes to pass on a frame then overlaps the latency of the link.
-/// Units: ideal times. The next host compensates lateness because it continues from the ideal time.
-///        On the virtual clock, frames leave at the time of their arrival.
+/// Why: The time that the machine takes to pass on a frame is then hidden in the latency of the
+///      link.
+/// Units: all times are ideal times. The next host compensates lateness, because it continues from
+///        the ideal time. On the virtual clock, frames leave at the time of their arrival.
 /// Thread-safe: guarded by its owner's mutex.
 /// Records: transfers to other clusters, after record_transfers().
 class LinkScheduler {
@@ -73,7 +74,7 @@ class LinkScheduler {
   base::Nanos arrived_at(const LaneFrame& frame);
   /// Returns the total lateness that was not compensated.
   base::Nanos lateness_lost() const { return lateness_lost_; }
-  /// Returns `moment`, or the time 20 ms before now if that is later.
+  /// Returns the later one of `moment` and the time 20 ms before now.
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
@@ -83,7 +84,7 @@ class LinkScheduler {
         : link(std::move(over)), streams(model, striping) {}
     std::shared_ptr<EmulatedLink> link;
     tuning::Streams<LaneFrame> streams;
-    base::Nanos looks_at{-1};  ///< time of the next check; -1 = none
+    base::Nanos looks_at{-1};  ///< time of the next call of serve(); -1 = none is planned
   };
   struct Step {
     std::uint32_t to = 0;
@@ -105,7 +106,8 @@ class LinkScheduler {
   const std::uint32_t place_;
   EmulatedLinks& links_;
   DueQueue& due_queue_;
-  std::unordered_map<std::uint32_t, Step> steps_;  // only targets to which frames were sent
+  // Keyed by target. Contains only targets to which frames were sent.
+  std::unordered_map<std::uint32_t, Step> steps_;
   std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // keyed by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
