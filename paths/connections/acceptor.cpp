@@ -117,7 +117,7 @@ void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
 
-/// Decides what to do with a frame.
+/// Decides the reaction to a frame.
 /// Requires: the mutex is held, as for all functions below up to forget_if_unused().
 Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
@@ -220,7 +220,8 @@ Acceptor::Verdict Acceptor::rejected(Rejection rejection) {
   return verdict;
 }
 
-/// Compares protocol version and run. Must be called before any other field of the hello is used.
+/// Compares the protocol version and run of a hello with those of this host. Must be called before
+/// any other field of the hello is used.
 Rejection Acceptor::wrong_run(const Frame& hello) const {
   const base::Digest theirs{hello.run_high, hello.run_low};
   if (hello.version != protocol_version)
@@ -237,7 +238,8 @@ Rejection Acceptor::wrong_run(const Frame& hello) const {
   return {RefusalWord::run, fmt::format("host {} is of another run", hello.text)};
 }
 
-/// Records a failure for the hello that waits on the connection. Returns false if there is none.
+/// Records a failure for the hello on `connection` that waits for a call of deploy(). Returns false
+/// if no such hello waits.
 bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure) {
   const auto known = waits_.find(connection);
   if (known == waits_.end()) return false;
@@ -251,8 +253,8 @@ bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure
   return true;
 }
 
-/// Forgets the oldest recorded failure. A later call on this host then does not learn of the
-/// failure and cannot meet that peer.
+/// Forgets the oldest recorded failure. A later call of deploy() on this host then gets no reason
+/// why that peer is missing.
 void Acceptor::forget_oldest_failure() {
   const auto [label, connection] = std::move(failures_.front());
   failures_.pop_front();

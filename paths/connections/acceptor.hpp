@@ -26,7 +26,7 @@ namespace paths {
 ///
 /// The acceptor first compares protocol version and run of a hello with its own. Then it passes the
 /// hello to the deployment, holds it until this host calls deploy(), or replies how the deployment
-/// ended. Connections whose first frame is a lane's are passed to the receiver of lanes.
+/// ended. Connections whose first frame belongs to a lane are passed to the receiver of lanes.
 ///
 /// Thread-safe: all functions.
 class Acceptor final : public Receiver {
@@ -45,11 +45,11 @@ class Acceptor final : public Receiver {
   RejectionLog& rejections() { return rejections_; }
 
   /// Begins a call of deploy() and returns its id. Throws UsageError if this host already runs a
-  /// deployment of that label.
+  /// deployment with this label.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
-  /// Passes hellos of the deployment to `connections`: at once those that waited for it, and later
-  /// ones as they arrive. `share` is the deployment's part of the transport. `connections` and
-  /// `share` must outlive end().
+  /// Passes hellos for the deployment to `connections`: immediately those that have been waiting
+  /// for it, and later ones when they arrive. `share` is the deployment's part of the transport.
+  /// `connections` and `share` must outlive end().
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// Notes that the deployment has ended, and how. Only the first call has an effect. `arrivals`
   /// are the connections that peers made for the deployment. From now on the acceptor replies to
@@ -61,7 +61,7 @@ class Acceptor final : public Receiver {
   /// with that label gets at least this number, so that it matches the peer's call.
   void hear(const DeploymentId& call, std::uint64_t number);
 
-  /// Passes connections for lanes to `share`: those whose first frame is a lane's. `share` checks
+  /// From now on, passes connections whose first frame belongs to a lane to `share`. `share` checks
   /// the content of the frames.
   /// Requires: `share` has been started.
   void open_lanes(Multiplexer::SubTransport& share);
@@ -81,7 +81,8 @@ class Acceptor final : public Receiver {
     ConnectionId connection = 0;
     Frame hello;
     std::string source;
-    /// Why the peer's call of deploy() failed; "" if it did not. If set, the connection is lost.
+    /// Reason why the peer's call of deploy() failed; "" if it has not failed. If set, the
+    /// connection is lost.
     std::string failure = {};
     std::uint64_t number() const { return hello.deployment->number; }
   };
@@ -97,21 +98,21 @@ class Acceptor final : public Receiver {
       return waiting.empty() && deployments.number() == 0 && !deployments.is_under_way();
     }
   };
-  /// What to do about a frame. The work must be done after the mutex is released.
+  /// Reaction to a frame. It must be carried out after the mutex is released.
   struct Verdict {
     /// Part of the transport that gets the frame; nullptr if none.
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Frame> answers = {};
     std::string complaint = {};
-    bool is_last = false;  ///< whether to drop the connection afterwards
+    bool is_last = false;  ///< whether to drop the connection after the replies
   };
   Verdict judge(ConnectionId connection, Frame& frame);
   Verdict judge_deployment(ConnectionId connection, Frame& hello);
   Verdict judge_call(ConnectionId connection, Frame& hello, Label& label);
   Verdict judge_after_end(ConnectionId connection, const Frame& frame);
-  /// Refuses a host of the run. It may learn the reason.
+  /// Returns the verdict that refuses a host of the run. The host receives the reason `why`.
   Verdict refused(std::string why, std::shared_ptr<const DeploymentId> about = nullptr) const;
-  /// Refuses a peer that may be a stranger. The reason is only logged.
+  /// Returns the verdict that refuses a peer that may be a stranger. The reason is only logged.
   static Verdict rejected(Rejection rejection);
   Rejection wrong_run(const Frame& hello) const;
   bool fails_waiting(ConnectionId connection, const std::string& failure);

@@ -42,11 +42,12 @@ struct PendingCall {
   bool lacks_credits() const;  // whether the request waits only for credits
   /// Wakes the caller after the reply, after a loss of the connection, or after the request was
   /// sent.
-  /// Requires: the mutex is held.
+  /// Requires: the mutex of the connection's table is held.
   void tell(runtime::DeferredWakes& wakes);
 };
 
-/// A call by an operation without a context of its own. It continues when the reply has arrived.
+/// A call by an operation without a context of its own. The operation continues when the reply has
+/// arrived.
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;
@@ -106,17 +107,18 @@ struct Connection {
   bool is_parting = false;   // whether our goodbye must follow the held frames
   bool has_said_goodbye = false;  // whether this host has sent its goodbye
   bool has_closed = false;        // whether the peer has sent its goodbye
-  bool known = false;             // this host made the connection or accepted the peer's hello
+  bool known = false;             // whether we made it or accepted the peer's hello
   StageId key = no_stage;         // connection_key() of the stages that use the connection
   std::string lost;               // reason of the loss; "" while connected
-  // Nullptr if the peer made the connection and no short reply was sent yet.
+  // Sender of this host's short frames. Nullptr if the peer made the connection and no short reply
+  // was sent yet.
   std::shared_ptr<ShortWay> short_way;
   std::shared_ptr<ConnectionEnd> short_end;  // created on demand by Connections::short_end()
   CreditWindow credits;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, PendingCall*>;
   Calls calls;                                // pending calls, except those of standing calls
-  std::vector<Calls::node_type> spare_calls;  // unused nodes, kept to save an allocation per call
+  std::vector<Calls::node_type> spare_calls;  // unused nodes of `calls`, kept for reuse
   // Calls whose caller stopped waiting but whose reply may still arrive.
   std::set<std::uint64_t> given_up;
   std::vector<StandingCall> standing;
@@ -146,8 +148,9 @@ struct Connection {
                : nullptr;
   }
 
-  /// Turns standing calls into ordinary calls, because the transport carries no short frames on
-  /// this connection. None of their requests has left, because all wait for the welcome.
+  /// Turns standing calls into ordinary calls. Called at the welcome if the transport carries no
+  /// short frames on this connection. No request of a standing call has left before, because all
+  /// wait for the welcome.
   void forget_standing() {
     short_way = nullptr;
     for (const StandingCall& one : standing) {
@@ -198,7 +201,8 @@ struct Connection {
     const auto found = calls.find(number);
     return found != calls.end() ? found->second : nullptr;
   }
-  /// Whether the caller of that call stopped waiting and the reply may still arrive.
+  /// Returns whether the caller of the call `number` stopped waiting, and the reply may still
+  /// arrive.
   bool may_answer_given_up(std::uint64_t number) {
     const StandingCall* const of = standing_of(number);
     return of != nullptr ? of->is_given_up : given_up.contains(number);
@@ -230,8 +234,8 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// Whether a new push may replace a held push. It may if the peer's welcome has arrived or the
-  /// list is full.
+  /// Returns whether a new push may replace a held push. This is so if the peer's welcome has
+  /// arrived, or if the list of held frames is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

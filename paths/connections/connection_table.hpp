@@ -34,9 +34,11 @@ class ConnectionTable {
   Transport& transport() const { return *transport_; }
   runtime::Mutex& mutex() { return mutex_; }
 
-  /// Returns the connection that this host made to `host` for `stage`; nullptr if there is none.
+  /// Returns the connection that this host made to `host` for operations that enter `stage` there;
+  /// nullptr if there is none.
   Connection* leading_to(std::uint32_t host, StageId stage);
-  /// Makes the connection to `host` for `stage`. Neither waits for the peer nor sends a frame.
+  /// Makes the connection to `host` for operations that enter `stage` there. Neither waits for the
+  /// peer nor sends a frame.
   Connection& connect(std::uint32_t host, StageId stage);
   /// Returns the connection with that id; nullptr if there is none.
   Connection* find(ConnectionId id);

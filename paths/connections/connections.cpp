@@ -80,7 +80,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (verdict.has_peer_parted) liveness_.notify_gone(peer, Goodbyes::has_ended, true);
 }
 
-/// Processes a frame that passed the checks.
+/// Processes a frame that FrameRules has found valid.
 /// Requires: the mutex is held.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
@@ -165,7 +165,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
 
 // ---- short frames -----------------------------------------------------------------------------
 
-/// Handles a short frame as deliver() handles the normal frame in whose place it was sent.
+/// Handles a short frame in the same way as deliver() handles the normal frame that it replaces.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
   runtime::Lock lock(table_.mutex());
   Connection& connection = table_.find_or_add(id);
@@ -188,8 +188,8 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
   return true;
 }
 
-/// Processes a short frame. `held` holds the mutex; the function releases it before it wakes
-/// waiters.
+/// Processes a short frame. `held` is the lock of the mutex; the function releases it before it
+/// wakes waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
   connection.is_received = true;

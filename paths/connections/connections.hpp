@@ -38,7 +38,8 @@ class Connections final : public Receiver {
   /// owner later replies to a request with FrameSender::reply(), or refuses the peer with
   /// Liveness::refuse().
   using Serve = std::function<void(ConnectionId, Frame&&)>;
-  /// Like Serve, for short requests. The first request of their standing call was passed to Serve.
+  /// Like Serve, but called for the second and later requests of a standing call, which are short.
+  /// The first request of the standing call was passed to Serve.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
   /// The call of deploy() for which the connections are made. If `needs_all` is true, the call
   /// fails as soon as one peer cannot be reached, and the owner must call Meeting::deploy().

@@ -20,14 +20,14 @@ namespace paths {
 class DeploymentTable {
  public:
   enum class Meaning : std::uint8_t {
-    now,    ///< the call that is under way
-    later,  ///< a call that this host has not made yet
-    ended,  ///< a call that has ended here, or was never made
+    now,    ///< number of the call that is under way
+    later,  ///< number of a call that this host has not made yet
+    ended,  ///< number of a call that has ended here, or was never made
   };
 
   bool is_under_way() const { return is_under_way_; }
   std::uint64_t number() const { return number_; }          ///< number of this host's latest call
-  const std::string& how_it_ended() const { return how_; }  ///< result of the last ended call
+  const std::string& how_it_ended() const { return how_; }  ///< how the latest ended call ended
 
   /// Begins a call and returns its number.
   std::uint64_t begin() {
@@ -39,7 +39,7 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Notes that another host makes, or has made, a call with that number.
+  /// Notes that another host makes, or has made, a call with the number `number`.
   void hear(std::uint64_t number) { heard_ = std::max(heard_, number); }
   Meaning meaning_of(std::uint64_t number) const {
     if (number > number_) return Meaning::later;

@@ -21,10 +21,9 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
 }
 
-/// Checks a refusal. Before its welcome, the peer may be a host of another version or run that
-/// refuses this host, and which sends only a word. After that it is the refusal of a known peer.
-/// Replies for an ended deployment name the sender by its number in the run, so the host is not
-/// compared.
+/// Checks a refusal. Before the peer's welcome, the refusal may come from a host of another version
+/// or run, which sends only a RefusalWord. Later it comes from a known peer. Refusals for an ended
+/// deployment name the sender by its number in the run, so the host's number is not compared.
 std::string FrameRules::wrong_refusal(const Connection& connection, const Frame& refusal) const {
   if (!connection.known) return {};
   const bool is_of_stranger = refusal.version != protocol_version || word_of_refusal(refusal);
@@ -96,7 +95,7 @@ std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) c
 std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& frame) const {
   if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
   if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
-    return {};  // signs of life
+    return {};  // these frames only show that the peer is alive
   if (connection.has_closed) return "a frame after its goodbye";
   switch (frame.kind) {
     case FrameKind::request:
@@ -112,8 +111,8 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }
 
-/// Checks that both hosts call deploy() with the same plan. Must be called before other fields are
-/// used.
+/// Checks that both hosts call deploy() with the same plan. Must be called before other fields of
+/// `greeting` are used.
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
   const DeploymentId* theirs = greeting.deployment.get();

@@ -11,7 +11,7 @@
 namespace paths {
 
 /// A faulty peer must not damage this host. FrameRules checks whether the protocol permits an
-/// incoming frame from its sender at that point.
+/// incoming frame in the present state of its connection.
 ///
 /// Each function returns a description of the error; "" if the frame is valid. The dispatcher
 /// checks the operations in the frames.
@@ -26,7 +26,7 @@ class FrameRules {
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
   /// Checks the hello of a peer that has not been accepted yet.
   Rejection wrong_greeting(const Frame& hello) const;
-  /// Returns the reason of a refusal that has arrived, for the errors of this host.
+  /// Returns the reason in a refusal that has arrived, as text for the errors of this host.
   std::string refusal_text(const Connection& connection, const Frame& refusal) const;
 
  private:

@@ -97,7 +97,7 @@ std::string FrameSender::failure() const {
 }
 
 /// Notes a failure that a peer reported. A peer may report that this host is gone, for example
-/// after a long stop. The text is then changed to say which host reports it.
+/// after a long stop. The text is then changed to name the host that reports this.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
@@ -121,8 +121,8 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  // Wakes the contexts that wait for goodbyes of peers. Their time limit grows while held frames
-  // still leave.
+  // Wakes the contexts that wait for goodbyes of peers. They must extend their time limit, because
+  // held frames can leave now.
   queue_.parting().wake_all(wakes);
   post_held(connection, wakes);
 }

@@ -34,8 +34,8 @@ class FrameSender {
   void note_failure(const std::string& failure);
   std::string failure() const;
 
-  /// Returns the connection to `host` for `stage`. If there is none, makes one and posts our hello
-  /// on it.
+  /// Returns the connection to `host` for operations that enter `stage` there. If there is none,
+  /// makes one and posts our hello on it.
   Connection& connection_to(std::uint32_t host, StageId stage);
   /// Notes a failure that a peer reported.
   void receive_failure(const Connection& connection, const std::string& text);
@@ -46,7 +46,8 @@ class FrameSender {
   static bool may_leave(const Connection& connection, const Frame& frame);
   /// Posts a request or a push. Uses one credit, unless it is a farewell (is_farewell()).
   void leave(Connection& connection, Frame&& frame);
-  /// Posts the held frames that may leave now. Then posts our goodbye if it waited for them.
+  /// Posts the held frames that may leave now. Then posts our goodbye if it has waited for these
+  /// frames.
   void post_held(Connection& connection, runtime::DeferredWakes& wakes);
   /// Posts the held frames that may leave after the peer's welcome.
   void post_first(Connection& connection, runtime::DeferredWakes& wakes);

@@ -39,8 +39,8 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns for each peer how many steps of the goodbye are missing. Each frame that this host still
-/// keeps for the peer is a step. The peer's reply to the goodbye of this host is a step, too.
+/// Returns for each peer the number of steps until the peer has ended. A step is a frame that this
+/// host still holds for the peer, or a reply of the peer to a goodbye of this host.
 /// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;

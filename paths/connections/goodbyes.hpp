@@ -25,12 +25,13 @@ class Goodbyes {
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
   /// Sends a goodbye on each connection that this host made, after the held frames of the
-  /// connection. Blocks until the peers have replied. All earlier frames have arrived by then. Each
-  /// step of each peer may take the time from the call until the deadline. If a peer takes longer,
-  /// this host stops waiting for it.
+  /// connection. Blocks until the peers have replied. All earlier frames have arrived by then. Let
+  /// D be the time from the call until `deadline`. If a peer makes no progress for D, this host
+  /// stops waiting for that peer.
   void part(runtime::Deadline deadline);
-  /// Processes a peer's goodbye and replies to it. Returns whether the peer has now closed all its
-  /// connections. No release of the peer can arrive later, because releases precede goodbyes.
+  /// Processes a peer's goodbye and replies to it. Returns whether the peer has now said goodbye on
+  /// all its connections. If so, no release of the peer can arrive later, because releases precede
+  /// goodbyes.
   bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:

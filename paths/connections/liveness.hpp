@@ -26,8 +26,8 @@ namespace paths {
 ///              mutex of the table.
 class Liveness {
  public:
-  /// Function that is called once for each host from which nothing more can arrive, with the
-  /// reason. `has_closed` is true if the host has sent its goodbye on all connections that the plan
+  /// Function that is called once for each host from which nothing more can arrive. `reason` tells
+  /// why. `has_closed` is true if the host has sent its goodbye on all connections that the plan
   /// requires it to make. It is false if a connection was lost or one host refused the other. Must
   /// not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_closed)>;
@@ -45,7 +45,8 @@ class Liveness {
   Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
 
   /// Sends heartbeats to the peers that have not sent their goodbye. Declares a peer lost if it has
-  /// sent nothing for one deadline. The owner must call this function every look_pause().
+  /// sent nothing for the length of the deadline. The owner must call this function every
+  /// look_pause().
   void look_after_peers();
   base::Nanos look_pause() const;
   /// Handles the transport's report that a connection is lost.
@@ -53,7 +54,8 @@ class Liveness {
   void give_up(std::uint32_t peer, const std::string& why);
   /// Refuses the peer on this connection and declares it gone. `wrong` describes what it sent.
   void refuse(ConnectionId connection, const std::string& wrong);
-  /// Refuses the peer that replies to calls of `stage`. Returns the error for the callers.
+  /// Refuses `host`, because its reply to a call of `stage` was wrong. Returns the error for the
+  /// callers.
   TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
                             const std::string& wrong);
   /// Closes all connections and sends the reason to each peer. Called if deploy() fails or a
@@ -64,13 +66,14 @@ class Liveness {
   void notify_gone(std::uint32_t peer, const std::string& why, bool has_closed);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
-  /// Marks connections of a peer as lost. Returns whether the peer was present before.
+  /// Marks connections of a peer as lost: all, or only those that this host made and on which no
+  /// welcome has arrived (`not_met`). Returns whether the peer was present before.
   bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
                  runtime::DeferredWakes& wakes);
   /// Refuses a known host on all of its connections. Returns whether the host was present before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
-  /// Refuses an unknown host, or a host with another plan or run. It learns only the word of the
-  /// rejection; the reason is logged. Frames of that host have no effect.
+  /// Refuses an unknown host, or a host with another plan or run. The host receives only the word
+  /// of the rejection; the reason is logged. Frames of that host have no effect.
   void reject(Connection& connection, const Rejection& rejection, runtime::DeferredWakes& wakes);
 
  private:

@@ -18,8 +18,8 @@ constexpr base::Nanos first_word_after = std::chrono::seconds(5);
 Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up)
     : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
 
-/// Returns the peers of which an expected connection has not arrived, or which have not accepted a
-/// connection of this host.
+/// Returns the peers that have not made all expected connections, or have not accepted all
+/// connections of this host.
 /// Requires: the mutex is held.
 std::set<std::uint32_t> Meeting::absent() const {
   std::set<std::uint32_t> absent = peers_.not_come();

@@ -25,8 +25,8 @@ class Meeting {
   /// Requires: the arguments outlive this object.
   Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up);
 
-  /// Blocks until each peer is connected by all its connections or is gone, or until the call has
-  /// failed. Prints the missing peers after 5 s, then at growing intervals. At `limit`, stops
+  /// Blocks until the call has failed, or until each peer is gone or has all its connections with
+  /// this host. Prints the missing peers after 5 s, then at growing intervals. At `limit`, stops
   /// waiting for the peers that are still missing.
   void await_peers(runtime::Deadline limit);
   /// Like await_peers(), for a call that needs all peers. Returns "" on success, or the reason of
@@ -43,7 +43,7 @@ class Meeting {
   bool has_failed() const { return !failed_.empty(); }
   /// Wakes waiters after a peer has arrived or was lost.
   void note_change(runtime::DeferredWakes& wakes) { waiting_.wake_all(wakes); }
-  /// Notes the number that a refusing peer sent: the number of its own call of this label.
+  /// Notes the number in a refusal: the number of the refusing peer's own call with this label.
   void receive_number(const DeploymentId& theirs);
   /// Returns the highest number from receive_number().
   std::uint64_t received_number() const;

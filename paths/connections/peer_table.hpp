@@ -25,7 +25,7 @@ class PeerTable {
     bool has_departed = false;
     std::string why;      ///< reason of the departure
     std::string refused;  ///< reason why another host with this peer's name was refused
-    std::map<StageId, bool> comes_on;  ///< expected connections by key; true: has arrived
+    std::map<StageId, bool> comes_on;  ///< expected connections by key; true = has arrived
     std::uint32_t greeted_on = 0;  ///< number of expected connections on which a hello has arrived
     /// Number of expected connections on which a goodbye has arrived.
     std::uint32_t parted_from = 0;
@@ -45,12 +45,12 @@ class PeerTable {
   Peer& operator[](std::uint32_t host) { return met_[host]; }
   /// Returns the entry of a peer; nullptr if there is none.
   const Peer* find(std::uint32_t host) const;
-  /// Returns the hosts of which an expected connection has not arrived.
+  /// Returns the present hosts that have not made all expected connections.
   std::set<std::uint32_t> not_come() const;
   /// Notes that nothing more will arrive from a peer. Returns false if that was known already.
   bool depart(std::uint32_t host, const std::string& why);
-  /// Returns a peer's address. If another host with the peer's name was refused, also returns the
-  /// reason.
+  /// Returns a peer's address as text for messages. If another host with the peer's name was
+  /// refused, the text contains the reason, too.
   std::string place_of(std::uint32_t host) const;
 
   void note_given_up(std::string what) { given_up_.push_back(std::move(what)); }

@@ -118,8 +118,8 @@ base::Nanos Requests::end_late(base::Nanos now) {
   return next;
 }
 
-/// Registers a call and its request. Returns whether the request must be sent as a short frame. The
-/// caller must call leave() next. Requires: the mutex is held.
+/// Registers a call, and holds or posts its request. Returns whether the request must be sent as a
+/// short frame. The caller must call leave() next. Requires: the mutex is held.
 bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
                        Operation& operation) {
   call.path = operation.path;

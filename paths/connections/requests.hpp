@@ -24,12 +24,12 @@ class Requests {
   /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
-  /// Sends the operation for a caller without a context. `responder` gets the reply. If the
-  /// function throws, the caller still owns `responder`.
+  /// Sends an operation that has no context of its own. `responder` gets the reply. If the function
+  /// throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Responder& responder);
-  /// Fails the calls without a context whose reply is late at the time `now`. Returns the time at
-  /// which the next reply would be late; Nanos::max() if no call waits.
+  /// Fails the calls that begin_call() has begun and whose reply is late at the time `now`. Returns
+  /// the time at which the next reply would be late; Nanos::max() if no call waits.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);

@@ -29,7 +29,7 @@ void SendQueue::send(const Connection& connection, ShortFrame&& frame, runtime::
     posted_.emplace_back(id, ShortOne{connection.short_way, std::move(frame)});
     return send_posted(lock);
   }
-  // Stays valid, because only the sending context drops connections.
+  // The reference stays valid, because only the sending context drops connections.
   ShortWay& way = *connection.short_way;
   if (way.only_writes()) {
     try {

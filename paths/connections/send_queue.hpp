@@ -14,8 +14,8 @@ namespace paths {
 /// Many contexts send, but frames of one connection must leave in the order in which they were
 /// posted. One context at a time passes the posted frames of all contexts to the transport.
 ///
-/// Why: the mutex must not be held meanwhile, because within one process the transport calls the
-///      peer's deliver().
+/// Why: the mutex must not be held while the transport sends, because within one process the
+///      transport calls the peer's deliver().
 /// Thread-safe: send_posted(). All other functions require the mutex of the table.
 class SendQueue {
  public:
@@ -31,7 +31,7 @@ class SendQueue {
   void drop(const Connection& connection) { dropped_.push_back(connection.id); }
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   bool is_sending() const { return is_sending_; }
-  /// Sends the posted frames, unless another context is sending them. Releases `lock` meanwhile.
+  /// Sends the posted frames, unless another context is sending. Releases `lock` while it sends.
   void send_posted(runtime::Lock& lock);
   void send_posted();
   /// Sends a short frame behind the posted frames. May release `lock` and acquire it again.
@@ -53,7 +53,8 @@ class SendQueue {
   ConnectionTable& table_;
   Receiver& receiver_;
   std::vector<std::pair<ConnectionId, AnyFrame>> posted_;
-  std::vector<std::pair<ConnectionId, AnyFrame>> sent_;  // used only by the sending context
+  // Frames that are being sent. Only the sending context uses this member.
+  std::vector<std::pair<ConnectionId, AnyFrame>> sent_;
   std::vector<ConnectionId> dropped_;
   bool is_sending_ = false;
   runtime::WaitList parting_;

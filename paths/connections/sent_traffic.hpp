@@ -13,7 +13,7 @@ namespace paths {
 struct Traffic {
   std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
   std::uint64_t bytes = 0;     ///< number of bytes in their payloads
-  /// Number of other frames of paths: releases, collection of counts.
+  /// Number of other frames of paths: those with housekeeping operations (is_housekeeping()).
   std::uint64_t control = 0;
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;
