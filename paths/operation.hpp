@@ -11,13 +11,14 @@
 
 namespace paths {
 
-/// Kinds of operations. A path carries all operations of PastSet to its element.
+/// Kinds of operations. A path carries all operations of PastSet to its element. If operations of a
+/// kind use the fields `number` or `payload`, the comment of the kind describes the contents.
 ///
-/// `withdraw` announces to joins and roots the first round to which a contributor gives no
-/// contribution. The path of the contributor sends it as soon as this round is known. `release`
+/// `withdraw` announces to joins and roots of clusters the first round to which a contributor does
+/// not contribute. The path of the contributor sends it as soon as this round is known. `release`
 /// announces to each stage that the path carries no further operations. A path sends it after all
-/// its operations have returned. Emulated links delay neither of them, but a release never
-/// overtakes pushes that were sent before it.
+/// its operations have returned. Emulated links delay neither `withdraw` nor `release`, but a
+/// release never overtakes pushes that were sent before it.
 enum class OperationKind : std::uint8_t {
   enter,           ///< number: 0; payload: text of the template, which the element checks
   move,            ///< payload: the tuple, which is a contribution if the path passes a join
@@ -31,9 +32,11 @@ enum class OperationKind : std::uint8_t {
   axe,        ///< number: the last tuple to discard
   delete_element,
   release,
-  traffic,   ///< number: index of a graph; each host on the path adds its traffic for it
-  clock,     ///< reads the clock of the receiving host; no stage handles it
-  withdraw,  ///< no contributions from round `sequence` on; may overtake earlier moves
+  /// number: index of a graph. Each host on the path adds its traffic for this graph to the result.
+  traffic,
+  clock,  ///< reads the clock of the receiving host; no stage handles it
+  /// No contribution follows in round `sequence` or later. May overtake earlier moves.
+  withdraw,
 };
 std::string_view operation_name(OperationKind kind);
 /// Returns whether the operation only ends or measures the run. Such an operation is not part of
@@ -48,7 +51,7 @@ constexpr bool is_farewell(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::withdraw;
 }
 
-/// Number of a stage in its plan.
+/// Index of a stage in Plan::stages.
 using StageId = std::uint32_t;
 inline constexpr StageId no_stage = ~StageId{0};
 
@@ -57,10 +60,10 @@ struct OperationHead {
   OperationKind kind = OperationKind::move;
   bool one_way = false;       ///< whether it is a push, for which the sender gets no result
   bool kept = false;          ///< whether a newer push must not replace it in the send queue
-  std::uint32_t path = 0;     ///< index (in the plan) of the path on which it began
+  std::uint32_t path = 0;     ///< index in the plan of the path on which the operation began
   std::uint32_t thread = 0;   ///< index of the sender among the threads of that path
   std::uint32_t slot = 0;     ///< index of the contributor at the next join
-  std::uint32_t segment = 0;  ///< index of this part of a large tuple, below `segments`
+  std::uint32_t segment = 0;  ///< index of this part of a large tuple, less than `segments`
   std::uint32_t segments = 1;
   // always 0; hosts refuse other values
   std::uint32_t epoch = 0;
@@ -79,7 +82,8 @@ struct Operation : OperationHead {
   Failure failure;
 };
 
-/// Set of operation kinds. A kind is in the set once for requests and once for pushes.
+/// Set of operation kinds. The set distinguishes requests from pushes: it may contain a kind for
+/// requests only, for pushes only, or for both.
 class OperationSet {
  public:
   static constexpr OperationSet none() { return OperationSet(0); }
@@ -101,7 +105,7 @@ class OperationSet {
   }
 
  private:
-  static constexpr std::uint32_t push_bits = 16;  // number of the first bit that stands for pushes
+  static constexpr std::uint32_t push_bits = 16;  // index of the first bit for pushes
   constexpr explicit OperationSet(std::uint32_t bits) : bits_(bits) {}
   static constexpr std::uint32_t bit(OperationKind kind, bool one_way) {
     return std::uint32_t{1} << (static_cast<std::uint32_t>(kind) + (one_way ? push_bits : 0));
@@ -119,14 +123,14 @@ enum class Condition : std::uint8_t {
 /// How the cluster that decided a round obtained the result.
 struct Origin {
   enum class Kind : std::uint8_t {
-    joined,  ///< tree of all threads, in which each thread waited for all others
-    local,   ///< values of the thread's own cluster
-    cached,  ///< tuples of other clusters that had been fetched before
-    waited,  ///< tuple of another cluster, after a wait
+    joined,  ///< from one tree of all threads; each thread waited for all others
+    local,   ///< from the values of the thread's own cluster
+    cached,  ///< from tuples of other clusters that were fetched earlier
+    waited,  ///< from a tuple of another cluster, after a wait for it
   };
   Kind kind = Kind::joined;
   std::uint32_t cluster = 0;   ///< cached and waited: index of the cluster whose tuple decided
-  std::uint64_t sequence = 0;  ///< round of that tuple
+  std::uint64_t sequence = 0;  ///< cached and waited: round of the deciding tuple
   std::int64_t nanos = 0;      ///< cached: age of the tuple; waited: duration of the wait
 };
 std::string_view origin_name(Origin::Kind kind);
@@ -140,17 +144,17 @@ struct PathValues;
 ///         if the value is not complete.
 struct Result {
   Condition condition = Condition::unchecked;
-  /// Whether a part of the contributions decided the condition; the payload is the value of that
-  /// part.
+  /// Whether a part of the contributions decided the condition. If true, `payload` is the combined
+  /// value of that part.
   bool proved = false;
-  /// Number of the tuple. For an operation `first`, `last` or `delta`: the number that it returns.
+  /// Number of the tuple. After an operation `first`, `last` or `delta`: the number that was read.
   std::uint64_t number = 0;
   std::uint64_t sequence = 0;       ///< round to which the value belongs
   std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Origin origin;
-  /// Whether the contributor that receives this result arrived last in the round. On the way up
-  /// each join of this host sets this member again.
+  /// Whether the contributor that receives this result arrived last in the round. Each join of this
+  /// host that the result passes on its way up sets this member again.
   bool last_arriver = false;
   /// Types of the path that returned this result; nullptr until a path has returned it.
   const PathValues* path_values = nullptr;
@@ -161,7 +165,7 @@ struct Result {
   /// Returns how many contributions a complete value covers; 0 if every result of the path is
   /// complete.
   std::uint64_t contributors() const;
-  /// Returns the only value.
+  /// Returns the value of a result with exactly one value.
   /// Throws: UsageError also if there are several values, or none.
   template <class T>
   T value() const {
@@ -204,8 +208,8 @@ struct Result {
   [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
-/// Returns a result with the value of a move itself, without values of other contributors. Does not
-/// check the payload.
+/// Returns a result with the payload of one move, not combined with values of other contributors.
+/// Does not check the payload.
 Result unchecked_result(const OperationHead& head, base::Payload payload);
 
 }  // namespace paths

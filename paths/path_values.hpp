@@ -35,7 +35,7 @@ struct PathValues {
   base::ValueType read_type = base::ValueType::unknown;
   std::size_t moved_bytes = 0;  ///< size of each moved tuple; 0 if the size varies
 
-  /// Returns the shared object for these values.
+  /// Returns the shared object with these values.
   static const PathValues& of(std::string path, Templates templates, std::uint64_t contributors,
                               bool has_rounds);
 

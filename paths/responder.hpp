@@ -43,8 +43,8 @@ class OperationState {
   /// Receives the outcome after all steps have run. The state may be reused or destroyed from then
   /// on. Runs without a mutex in the context that has the outcome. Must not block.
   virtual void arrived(Outcome&& outcome) noexcept = 0;
-  /// Receives an exception of the class Stop. A wait of the operation threw it, because the context
-  /// of that wait was cancelled. Called before arrived().
+  /// Receives the exception of the class Stop that a wait of the operation threw because its
+  /// context was cancelled. Called before arrived().
   virtual void stopped(std::exception_ptr /*stop*/) noexcept {}
 
  private:
@@ -110,8 +110,8 @@ class Responder {
   void on_reply(Up up) {
     state_->emplace<OperationState::Step<Up>>(std::move(up));
   }
-  /// Creates an object that lives while the operation waits. The wrapper must call pop_state()
-  /// before it replies.
+  /// Creates an object in the state of the operation. The object lives until pop_state(), which the
+  /// wrapper must call before it replies.
   template <class T, class... Arguments>
   T& emplace_state(Arguments&&... arguments) {
     return state_->emplace<OperationState::Object<T>>(std::forward<Arguments>(arguments)...).object;

@@ -22,7 +22,7 @@ enum class FailureCause : std::uint8_t {
 
 /// Error of an operation that travels along its path: a lost peer, a passed deadline, an exception
 /// in a wrapper, or a value that must not be reduced. It crosses hosts and reaches every thread of
-/// the round. It names the place where it began.
+/// the round. It names the host, path and wrapper where it began.
 class TravelError : public std::runtime_error {
  public:
   TravelError(std::string host, std::string path, std::string wrapper, std::string reason,

@@ -27,12 +27,12 @@ struct Stage {
   const Stage* below = nullptr;  ///< next stage; nullptr if it is on another host or there is none
   StageId id = no_stage;
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
-  std::uint32_t slot = 0;       ///< first slot of this stage at the stage below
+  std::uint32_t slot = 0;       ///< slot of this stage's first contributor at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// Operations that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
-  /// Whether this stage, or a stage below up to and including the next join, needs a context for an
-  /// operation that owns none.
+  /// Whether an operation that owns no context needs one at this stage. This is so if the wrapper
+  /// of this stage, or of a stage below up to and including the next join, needs a context.
   bool needs_context = true;
 };
 
@@ -74,8 +74,8 @@ class Wrapper {
   /// forwards and wrappers with state per round must see them. Failed contributions skip all other
   /// wrappers.
   virtual bool sees_failed_operations() const { return false; }
-  /// Returns the element of this process that stores moved tuples unchanged. Returns nullptr if
-  /// there is none, or if it is not known yet.
+  /// If this wrapper stores moved tuples unchanged in an element that this process maps, returns
+  /// the element. Otherwise, or if the element is not known yet, returns nullptr.
   virtual pastset::Element* element_here() { return nullptr; }
   /// Returns whether several contributors become one in this wrapper. All other wrappers keep
   /// contributors separate.
@@ -106,7 +106,8 @@ class Wrapper {
 class BlockingWrapper : public Wrapper {
  public:
   /// Handles one operation. Code before next(operation) runs on the way down, code after it on the
-  /// way up. A return without a call of next replies early.
+  /// way up. If the function returns without a call of `next`, the operation does not reach the
+  /// stages below.
   /// Throws: as handle().
   virtual Result operate(Operation operation, Next next) = 0;
   void handle(Operation&& operation, Next next, Responder& responder) final;
@@ -125,7 +126,8 @@ class Next {
   /// Requests a call of Wrapper::end_late() at `until`. Called for an operation that waits in the
   /// wrapper and owns no context.
   void expect(base::Nanos until) const;
-  /// Converts `error`, an exception of the wrapper, to the failure for the stages above.
+  /// Converts `error`, an exception that the wrapper threw, to the failure that the stages above
+  /// receive.
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
   /// Runs `work` in a service context of the host.
   void in_context(std::function<void()> work) const;
@@ -133,13 +135,13 @@ class Next {
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
   Deployment& deployment() const { return *deployment_; }
-  /// Marks the operation as handled. Called by a wrapper that replies or sends the operation on
-  /// itself, such as a forward or a join. If the wrapper throws after this call, the stage passes
-  /// no failed contribution down.
+  /// Marks the operation as handled. Called by a wrapper that replies, or that sends the operation
+  /// on without Next::handle(), such as a forward or a join. If the wrapper throws after this call,
+  /// the stage passes no failed contribution down.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
-  /// Returns a copy for work that outlives this call of handle().
+  /// Returns a copy that may be used after the wrapper's handle() has returned.
   Next detached() const { return Next(*deployment_, *stage_, nullptr); }
 
  private:
@@ -153,7 +155,8 @@ class Next {
 /// operation on, the joins below get a failed contribution, and then the operation fails.
 void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
                  Responder responder);
-/// Runs `stage` for an operation that owns the calling context. Blocks until the reply.
+/// Runs `stage` and the stages below it for an operation that owns the calling context. Blocks
+/// until the reply, and returns it.
 /// Throws: TravelError, or the Stop that ended a wait.
 Result run_stage(Deployment& deployment, const Stage& stage, Operation operation);
 

@@ -28,14 +28,14 @@ struct SettingHelp {
   std::string help;      ///< one sentence
 };
 
-/// Kind of collective in a high-level config. Its name is the name of the wrapper kind of its
-/// joins.
+/// Kind of collective in a high-level config. It has the same name as the kind of wrapper that its
+/// joins have.
 struct CollectiveKind {
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< settings of the collective, which its joins get
+  std::vector<SettingHelp> settings = {};  ///< settings of the collective and of its joins
   /// Reads and checks `settings`. Reports mistakes to the reader.
   void (*read)(base::MapReader&) = nullptr;
-  /// Name of the joins' setting that selects the slot of the root; "" if no contributor is the
+  /// Name of the setting by which a join selects the slot of the root; "" if no contributor is the
   /// root.
   std::string root_slot = {};
 
@@ -43,7 +43,7 @@ struct CollectiveKind {
   base::Settings own_settings(const base::Settings& map) const;
 };
 
-/// Environment of a wrapper, for the reader of its settings.
+/// Position of a wrapper in a plan, for the function that reads the settings of the wrapper.
 class WrapperPlace {
  public:
   /// Requires: `plan` outlives this object.
@@ -76,21 +76,24 @@ struct WrapperKind {
   std::vector<SettingHelp> settings;
   std::vector<std::string> roles = {};  ///< words that a path may write after the wrapper's name
   Job job = Job::other;
-  /// Whether joins of this kind return to each contributor a value as large as its contribution.
+  /// Whether each contributor to a join of this kind gets back a value of the size of its
+  /// contribution.
   bool answers_in_kind = false;
   /// Whether results of this kind of wrapper may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
-  /// Whether wrappers of this kind access an element of another host directly. They do what the
-  /// last wrapper of the path would do. Only forwards and event collectors may be between
-  /// this wrapper and the last one.
+  /// Whether wrappers of this kind access an element of another host directly. Such a wrapper does
+  /// the work of the last wrapper of its path. Only forwards and event collectors may be between
+  /// these two wrappers.
   bool maps = false;
   /// Whether wrappers of this kind end paths and refuse operations that change the element.
   bool only_reads = false;
-  /// Setting of a prefetch that names the element for fetched tuples; otherwise "".
+  /// If the kind is a prefetch: name of its setting that names the element for fetched tuples.
+  /// Otherwise "".
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};
   /// Returns the template of tuples below the wrapper, derived from the settings and the template
-  /// above. nullptr if the setting `template` describes both the tuples above and those below.
+  /// above. nullptr if the setting `template` describes the tuples both above and below the
+  /// wrapper.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
   /// Reads and checks the settings. Reports mistakes to the reader. The caller must call finish()
@@ -114,10 +117,11 @@ class WrapperKinds {
  public:
   void add(WrapperKind kind);
   const WrapperKind* find(std::string_view name) const;
-  /// Returns the kind of a wrapper or collective of a plan, which was checked when it was read.
+  /// Returns the kind named `name`. Requires: the kind exists, as is true for every name in a
+  /// checked plan.
   const WrapperKind& at(std::string_view name) const;
-  std::vector<std::string_view> names() const;        ///< same order as add()
-  std::vector<std::string_view> collectives() const;  ///< kinds with a collective, same order
+  std::vector<std::string_view> names() const;        ///< in the order of the calls of add()
+  std::vector<std::string_view> collectives() const;  ///< names of the kinds that have `collective`
   const std::vector<WrapperKind>& all() const { return kinds_; }
 
  private:
