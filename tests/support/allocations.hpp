@@ -9,11 +9,12 @@ namespace test_support {
 /// which have an `operator new` of their own.
 std::uint64_t allocations();
 
-/// Counts later allocations of the calling OS thread for `whose`, in addition to allocations().
-/// `whose` is 0 or 1; -1 = for neither.
+/// Selects the counter, 0 or 1, that also counts later allocations of the calling OS thread. With
+/// -1, only allocations() counts them.
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
-/// Bytes of all counted allocations, even if the memory was freed later.
+/// Returns the total size of the allocations that counter `whose` has counted, including memory
+/// that was freed later.
 std::uint64_t allocated_bytes_for(int whose);
 
 }  // namespace test_support

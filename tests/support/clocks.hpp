@@ -24,8 +24,8 @@ void on_steady_clock(const Body& body) {
   runtime.run([&] { body(runtime); });
 }
 
-/// Runs `work` with each number below `count`, each in a thread of its own. Returns when all have
-/// ended.
+/// Calls `work(i)` for each i below `count`, each in a thread of its own. Blocks until all threads
+/// have ended.
 template <class Count, class Work>
 void in_threads(runtime::Runtime& runtime, Count count, const Work& work) {
   std::vector<runtime::Task> tasks;
@@ -48,12 +48,12 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-/// Sleeps outside any context of a runtime.
+/// Sleeps for `span` of real time. The caller needs no runtime.
 inline void pause(base::Nanos span) {
   on_steady_clock([&](runtime::Runtime& clock) { clock.sleep_for(span); });
 }
 
-/// Calls `body` with each clock.
+/// Calls `body` twice: with the virtual clock and with the steady clock.
 template <class Body>
 void with_both_clocks(const Body& body) {
   for (const auto clock : {runtime::ClockKind::virtual_time, runtime::ClockKind::steady}) {

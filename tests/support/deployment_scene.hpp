@@ -70,8 +70,9 @@ inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
   return all;
 }
 
-/// Makes the deployment, uses it for three rounds and ends it. Returns whether all rounds
-/// succeeded. The host `throws` fails in the last round.
+/// Deploys `one` on the thread's host, uses the deployment for three rounds and ends it. The thread
+/// of rank `one.throws` fails in the last round. Returns false if a round or the deployment threw a
+/// TravelError.
 inline bool take_part(paths::Thread& thread, const PlannedDeployment& one) {
   bool has_worked = false;
   try {

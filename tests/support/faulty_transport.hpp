@@ -19,9 +19,9 @@
 
 namespace test_support {
 
-/// Probabilities of faults for each outgoing frame. A delay keeps the order of the connection, as
-/// every transport must. A cut loses the connection at both ends, with all frames under way. A
-/// duplicate violates the contract of transports, so the layers above must detect it.
+/// Probabilities of faults for each outgoing frame. A delay keeps the order of the connection's
+/// frames, as every transport must. A cut loses the connection at both ends, with all frames under
+/// way. A duplicate violates the contract of transports, so the layers above must detect it.
 struct Faults {
   double delays = 0, cuts = 0, duplicates = 0;
   base::Nanos longest_delay = std::chrono::milliseconds(1);
@@ -52,7 +52,7 @@ class FaultyNetwork {
   struct Way {
     std::deque<AnyFrame> late;
     bool is_cut = false;
-    bool is_dropped = false;  // to be dropped when the delayed frames have been sent
+    bool is_dropped = false;  // the connection closes when the delayed frames have been sent
   };
 
   class One final : public paths::Transport {
@@ -141,7 +141,7 @@ class FaultyNetwork {
   runtime::Mutex mutex_;
   runtime::Random random_;
   std::vector<paths::Receiver*> receivers_;
-  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // host at each end
+  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // host at each end of a connection
   std::map<paths::ConnectionId, Way> ways_;
 };
 
@@ -178,7 +178,8 @@ inline void FaultyNetwork::One::send(paths::ConnectionId connection, AnyFrame fr
       .detach();
 }
 
-/// Sends the delayed frames in order, including those that were queued behind the first meanwhile.
+/// Sends the delayed frames in order after `span`, including frames that were queued during the
+/// delay.
 inline void FaultyNetwork::One::send_late(paths::ConnectionId connection, base::Nanos span) {
   all_.runtime_.sleep_for(span);
   for (;;) {

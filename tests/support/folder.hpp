@@ -29,7 +29,7 @@ class Folder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ / name; }
-  /// Writes a file and returns its name with the folder.
+  /// Writes a file into the folder and returns its full path.
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return path_ / name;
@@ -51,7 +51,8 @@ class WrittenFile {
   const std::string path_;
 };
 
-/// Limits the size of the files that this process writes, like a full disk.
+/// Limits the size of the files that this process writes, until its destruction. Writes beyond the
+/// limit fail, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

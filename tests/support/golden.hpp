@@ -14,8 +14,8 @@ inline std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Returns the text of tests/golden/NAME. With PATHS_APPROVE=1, first replaces that text by
-/// `found`. A person must read the difference before it is committed.
+/// Returns the text of the file `name` in tests/golden. If the environment has PATHS_APPROVE=1,
+/// first replaces that text with `found`. A person must read the difference before it is committed.
 inline std::string golden(const std::string& name, const std::string& found) {
   const std::filesystem::path file =
       std::filesystem::path(PATHS_SOURCE_DIR) / "tests" / "golden" / name;

@@ -53,7 +53,7 @@ struct Joined {
     std::uint64_t sequence;
     double value;
   };
-  /// Runs a thread for each arrival, as later() does, until all have ended.
+  /// Spawns a thread for each arrival with later(). Blocks until all threads have ended.
   void meet(const std::vector<Arrival>& arrivals) {
     here->run([&] {
       std::vector<runtime::Task> tasks;

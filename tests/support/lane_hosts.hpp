@@ -48,12 +48,12 @@ inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& 
   return plan;
 }
 
-/// Hosts whose frames arrive when they are sent. A host may die.
+/// Hosts in one process. The call that sends a frame also delivers it. kill() makes a host die.
 class LaneHosts {
  public:
   LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
     const auto places = plan->hosts.size() + (plan->ways ? plan->clusters.size() : 0);
-    // One place per host, then one per cluster's switch.
+    // Indices of `hosts_`: first the hosts, then one switch per cluster.
     for (std::uint32_t place = 0; place < places; ++place)
       hosts_.push_back(std::make_unique<One>(*this, runtime, place));
   }
@@ -68,7 +68,7 @@ class LaneHosts {
     for (std::uint32_t host = 0; host < numbers.size(); ++host) numbers[host] = host;
     return numbers;
   }
-  /// Returns the group of all hosts, as each of them has it.
+  /// Makes the group of all hosts. Returns one MessageGroup per host.
   std::vector<std::unique_ptr<paths::MessageGroup>> groups(paths::GroupOptions options = {}) {
     std::vector<std::unique_ptr<paths::MessageGroup>> all_groups;
     for (std::uint32_t host = 0; host < size(); ++host)
@@ -83,7 +83,7 @@ class LaneHosts {
   }
   /// Called with each frame before its delivery; may change the frame.
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
-  /// Kind of the frames that never arrive.
+  /// If set, frames of this kind are discarded.
   std::optional<paths::LaneKind> swallowed;
   /// Returns whether the receiver has room for a frame now. If the function is empty, receivers
   /// always have room.
@@ -108,7 +108,7 @@ class LaneHosts {
     bool has_room(std::uint32_t host) override {
       return !all.has_room || all.has_room(number, host);
     }
-    /// Reports every host as alive and records its progress.
+    /// Records the progress of every other host. Returns no silent host.
     std::set<std::uint32_t> look_after(std::uint32_t) override {
       for (std::uint32_t host = 0; host < all.size(); ++host)
         if (host != number) progress[host] = all.hosts_[host]->lanes.end_progress();
@@ -128,7 +128,7 @@ class LaneHosts {
     paths::MessageEndpoint lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
-  runtime::Mutex meeting_;  // on the steady clock, hosts use this object from several threads
+  runtime::Mutex meeting_;  // protects `met`; on the steady clock, several threads call send()
   std::vector<std::unique_ptr<One>> hosts_;
 };
 

@@ -13,14 +13,16 @@ namespace test_support {
 using bench::network_of;
 using bench::Sites;
 
-/// Returns five hosts (A0 A1 | B0 | C0 C1), so that results can be computed by hand.
+/// Returns a network of five hosts in three clusters (A0 A1 | B0 | C0 C1), small enough to compute
+/// results by hand.
 inline Sites five_hosts() {
   using namespace std::chrono_literals;
   const pricing::Side local{0ns, 800e6}, far{50ms, 8e6}, near{10ms, 80e6};
   return {{2, 1, 2}, {local, far, far, far, local, near, far, near, local}};
 }
 
-/// Returns Tennessee, Belfast and Amsterdam with 8, 4 and 8 hosts, as in table 2 of the paper.
+/// Returns the network of table 2 of the paper: Tennessee, Belfast and Amsterdam with 8, 4 and 8
+/// hosts.
 inline Sites three_sites() {
   using namespace std::chrono_literals;
   return {{8, 4, 8},

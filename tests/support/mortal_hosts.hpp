@@ -18,9 +18,9 @@
 
 namespace test_support {
 
-/// Transport that can die, and whose connections can be lost at any moment, even while a thread
-/// sends. A dead one neither sends nor delivers. All its peers then receive connection_lost(), as
-/// with sockets.
+/// Transport that simulates the death of its host or the loss of connections, even while a thread
+/// sends. After die() it neither sends nor delivers frames. lose() reports connection_lost() to its
+/// receiver.
 /// Thread-safe.
 class Mortal final : public ForwardingTransport, public paths::Receiver {
  public:
@@ -102,9 +102,9 @@ class Mortal final : public ForwardingTransport, public paths::Receiver {
   std::atomic<bool> is_dead_{false}, is_stopped_{false};
 };
 
-/// Makes all hosts of a plan, with the transports that `transport` makes, and runs `use` for each
-/// in a thread of its own. Returns what finish() says, by host. Requires: the caller is a context
-/// of `runtime`.
+/// Makes all hosts of the plan of `sim`, each with `transport(host index)`. Calls `use` for each
+/// host in a thread of its own. Returns the text of Host::finish() of each host, by host index.
+/// Requires: the caller is a context of `runtime`.
 inline std::vector<std::string> run_hosts(
     runtime::Runtime& runtime, const Sim& sim,
     const std::function<std::unique_ptr<paths::Transport>(std::uint32_t)>& transport,
@@ -141,8 +141,8 @@ class MortalHosts {
                                      : runtime::thread_stack_bytes}),
         network_(sim.plan().hosts.size(), true) {}
 
-  /// Returns the error that ended each thread, by host and index; "" = the thread function
-  /// returned. Blocks until all hosts except the dead ones have ended. Throws: Deadlock.
+  /// Returns the error that ended each thread, by host name and thread index; "" = the thread
+  /// function returned. Blocks until all hosts except the dead ones have ended. Throws: Deadlock.
   std::map<std::string, std::vector<std::string>> run(const std::function<void()>& meanwhile = {}) {
     runtime_.run([&] {
       make();
@@ -170,7 +170,7 @@ class MortalHosts {
         transports_[host]->lose([&](std::uint32_t peer) { return peer == victim; }, "it died");
     end(victim);
   }
-  /// Cuts all connections of a host, which lives on.
+  /// Cuts all connections of a host, which stays alive.
   void cut(std::uint32_t victim) {
     for (std::uint32_t host = 0; host < hosts_.size(); ++host)
       transports_[host]->lose([&](std::uint32_t peer) { return host == victim || peer == victim; },

@@ -45,8 +45,8 @@ class Does final : public paths::BlockingWrapper {
 };
 
 /// Builds the plan of one host "here" in one cluster. The plan accepts all kinds of wrappers,
-/// including those that the test adds. Functions return the index of a wrapper, which identifies
-/// it.
+/// including those that the test adds. Each function that adds a wrapper returns the wrapper's
+/// index.
 class PlanBuilder {
  public:
   PlanBuilder() {
@@ -77,7 +77,8 @@ class PlanBuilder {
     plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
     return index;
   }
-  /// Adds the end of a path, which returns each operation's payload.
+  /// Adds a wrapper for the end of a path. It replies to each operation with the operation's
+  /// payload.
   std::uint32_t returns() {
     return does("end", [](paths::Operation operation, paths::Next) {
       paths::Result result;
@@ -114,8 +115,9 @@ class PlanBuilder {
     return wrapper(kind.name, name, Words{});
   }
 
-  /// Adds a path of `threads` through the wrappers, from the top. Below a joining wrapper of an
-  /// earlier path, it shares that path's stages. Returns its index.
+  /// Adds a path for `threads` threads through `wrappers`, in order from the threads down. If an
+  /// earlier path has the same joining wrapper, the new path shares the stages from there on.
+  /// Returns the index of the path.
   std::uint32_t path(const std::string& graph, std::uint32_t threads,
                      const std::vector<std::uint32_t>& wrappers) {
     std::uint32_t width = std::max(1u, threads);
@@ -157,7 +159,7 @@ class PlanBuilder {
   std::map<std::uint32_t, paths::StageId> joined_;
 };
 
-/// The host of a plan, on the virtual clock by default.
+/// Runs the host of a PlanBuilder's plan, on the virtual clock by default.
 class OneHost {
  public:
   explicit OneHost(PlanBuilder& builder,
@@ -183,7 +185,8 @@ class OneHost {
     return runtime_.spawn(runtime::ContextRole::thread, {"thread", "here"}, std::move(work));
   }
 
-  /// Runs `work` in `count` threads at once, with the number of each. Blocks until all have ended.
+  /// Calls `work(i)` for each i below `count`, each in a thread of its own. Blocks until all
+  /// threads have ended.
   void together(std::uint32_t count, const std::function<void(std::uint32_t)>& work) {
     std::vector<runtime::Task> threads;
     for (std::uint32_t thread = 0; thread < count; ++thread)

@@ -68,7 +68,7 @@ inline int free_ports(int count) {
   throw std::runtime_error("no free ports");
 }
 
-/// Returns the config line with the addresses of the hosts.
+/// Returns the line `network` of a config, with free ports or a new socket directory for the hosts.
 inline std::string network_line(const std::string& transport, int hosts) {
   if (transport == "tcp") return fmt::format("network: {{port: {}}}\n", free_ports(hosts));
   static int count = 0;
@@ -76,7 +76,7 @@ inline std::string network_line(const std::string& transport, int hosts) {
                      ++count);
 }
 
-/// Sends a line to the test.
+/// Function with which a host process sends a line to the test.
 using Say = std::function<void(const std::string& line)>;
 using HostThread = std::function<void(paths::Thread&, const Say&)>;
 using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
@@ -87,7 +87,7 @@ class HostProcess {
   HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
               const HostFinish& finish = {}, const std::string& trace = {})
       : HostProcess([&](const Say& say) { return run(sim, host, thread, finish, trace, say); }) {}
-  /// Runs any program, which returns its exit code.
+  /// Runs `program` in the process and ends the process with the exit code that `program` returns.
   explicit HostProcess(const std::function<int(const Say&)>& program) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -123,15 +123,15 @@ class HostProcess {
     if (pid_ <= 0) throw std::logic_error("no process is left to be told");
     ::kill(pid_, number);
   }
-  /// Reads until a line that begins with `beginning` arrives. Returns false if the process ends, or
-  /// prints nothing for that time, before that.
+  /// Reads output until it has a line that begins with `beginning`. Returns false if the process
+  /// ends before that, or prints nothing for `milliseconds`.
   bool says(const std::string& beginning, int milliseconds = 120'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)
       if (!read_more(milliseconds)) return false;
     return true;
   }
-  /// Reads all output until the process ends. Returns its exit code, or -1 if it did not end in
-  /// time.
+  /// Reads all output until the process ends. Returns its exit code, or -1 if it printed nothing
+  /// for `milliseconds` and did not end.
   int end(int milliseconds = 120'000) {
     while (read_more(milliseconds)) {
     }
@@ -223,7 +223,7 @@ inline HostProcesses start_hosts(const Sim& sim, const HostThread& thread,
   return hosts;
 }
 
-/// Kills a host and removes it from the others.
+/// Kills the process of a host and removes it from `hosts`.
 inline void kill_host(HostProcesses& hosts, const std::string& victim) {
   hosts.at(victim).kill_it();
   hosts.erase(victim);
@@ -247,7 +247,7 @@ void each_end(HostProcesses& hosts, const Check& check, int milliseconds = 120'0
   }
 }
 
-/// Waits for the end of each host, which must be without failures.
+/// Waits for the end of each host and checks that none reports a failure.
 inline void check_all_end_well(HostProcesses& hosts) {
   each_end(hosts, [](const std::string&, const HostProcess& process, int code) {
     CHECK(code == 0);
@@ -255,10 +255,10 @@ inline void check_all_end_well(HostProcesses& hosts) {
   });
 }
 
-constexpr int soon = 5000;  ///< milliseconds within which the loss of a host must be known
+constexpr int soon = 5000;  ///< milliseconds in which a host must detect the loss of another
 
-/// Waits for the end of each host. Each must fail soon, once for each of the `threads` of a host,
-/// and with errors that name the lost host.
+/// Waits for the end of each host. Checks that each host fails soon, that `threads(name)` of its
+/// threads fail, and that each error names the lost host.
 inline void check_loss(HostProcesses& hosts, const std::string& lost,
                        const std::function<std::size_t(const std::string& name)>& threads) {
   const auto check = [&](const std::string& name, const HostProcess& process, int code) {
@@ -290,7 +290,8 @@ inline std::map<std::string, pid_t> processes_of(const std::string& config_file)
   return found;
 }
 
-/// Starts a command line in a shell that it replaces.
+/// Starts a process that runs a command line. The command replaces its shell, so signals reach the
+/// command.
 inline HostProcess start_command(const std::string& command) {
   return HostProcess([&](const Say&) {
     execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);

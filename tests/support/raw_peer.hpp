@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/raw_peer.hpp — a peer that writes the bytes of docs/reference/wire.md itself.
 //
-// Nothing here uses the encoder of the library, which cannot write what it refuses.
+// This file does not use the encoder of the library, because that cannot write invalid bytes.
 #pragma once
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -34,7 +34,8 @@ inline std::string zmtp_part(const std::string& bytes, bool has_more) {
   return static_cast<char>(more | 2) + std::string(size.rbegin(), size.rend()) + bytes;
 }
 
-/// Returns the first bytes that ZeroMQ 4 sends as a dealer, if it is not refused.
+/// Returns the first bytes that a DEALER socket of ZeroMQ 4 sends: its greeting and the command
+/// READY.
 inline std::string zmtp_greeting() {
   const std::string mechanism = "NULL" + std::string(16, '\0');
   const std::string ready = "\x05READY\x0bSocket-Type" + std::string("\0\0\0\x06", 4) + "DEALER";
@@ -46,7 +47,7 @@ inline std::string zmtp_greeting() {
 
 inline constexpr std::uint32_t raw_none = 0xffffffff;
 
-/// The fields that all frames have.
+/// Fields of the header that all frames have.
 struct RawHeader {
   std::uint8_t kind = 0;
   std::uint64_t run_high = 0, run_low = 0;
@@ -63,7 +64,8 @@ struct RawHeader {
   }
 };
 
-/// Returns the header of a hello for the deployment of a config.
+/// Returns the header of a hello for the deployment of a config. `plan_high` and `plan_low` are the
+/// halves of the plan's digest.
 inline std::string raw_hello(RawHeader header, std::uint64_t plan_high, std::uint64_t plan_low) {
   header.kind = 4;
   return header.bytes() + '\1' + little_endian(std::uint16_t{0}) + little_endian(std::uint64_t{1}) +
@@ -99,7 +101,7 @@ inline std::string raw_lane(RawHeader header, const RawLane& lane) {
   return all;
 }
 
-/// Returns all bytes of the refusal that a stranger gets.
+/// Returns all bytes of the refusal that a stranger gets, with the reason `word`.
 inline std::string raw_refusal(const std::string& word) {
   return "PATH" + std::string("\x07\0\6\0", 4) + std::string(16, '\0') +
          static_cast<char>(word.size()) + '\0' + word + "\xff\xff\xff\xff" + std::string(12, '\0') +
@@ -132,11 +134,11 @@ class RawPeer {
   }
   bool is_there() const { return is_there_; }
   void send_bytes(const std::string& bytes) {
-    // If the connection was closed meanwhile, the rest cannot be sent.
+    // Fails if the other end has closed the connection.
     if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) is_there_ = false;
   }
-  /// Reads the greeting and the READY of the other end. ZeroMQ ends a connection whose messages
-  /// arrive before it has sent them. Returns false if the other end closes or stays silent.
+  /// Reads the greeting and the READY of the other end. Until it has sent both, ZeroMQ ends a
+  /// connection on which messages arrive. Returns false if the other end closes or stays silent.
   bool shake_hands() {
     constexpr std::size_t greeting_bytes = 64;
     constexpr int milliseconds = 20'000;
@@ -158,12 +160,12 @@ class RawPeer {
     shake_hands();
     send_bytes(zmtp_part(header, true) + zmtp_part(body, false));
   }
-  /// Reads until the other end closes or is silent for that time.
+  /// Reads and discards bytes until the other end closes or is silent for `milliseconds`.
   void listen(int milliseconds) {
     while (read_more(milliseconds)) arrived_.clear();
   }
-  /// Returns the header of the next frame; nullopt if the other end closes or is silent for that
-  /// time. Requires: the connection began with zmtp_greeting().
+  /// Returns the header of the next frame; nullopt if the other end closes or is silent for
+  /// `milliseconds`. Requires: the connection began with zmtp_greeting().
   std::optional<std::string> next_header(int milliseconds = 20'000) {
     if (!shake_hands()) return std::nullopt;
     for (bool is_first = true;;) {
@@ -173,7 +175,7 @@ class RawPeer {
         continue;
       }
       const auto& [flags, bytes] = *part;
-      if ((flags & 4) != 0) continue;  // a command
+      if ((flags & 4) != 0) continue;  // a ZMTP command, not a part of a frame
       if (std::exchange(is_first, (flags & 1) == 0)) header_ = bytes;
       if ((flags & 1) == 0) return header_;
     }

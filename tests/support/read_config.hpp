@@ -12,22 +12,22 @@
 
 namespace test_support {
 
-/// Returns program options of which only `option` is given.
+/// Returns program options in which only `option` is set.
 template <class Option, class Value>
 paths::Overrides given(Option paths::Overrides::*option, const Value& value) {
   paths::Overrides overrides;
   overrides.*option = value;
   return overrides;
 }
-/// Returns the program options of a traced run, with `algorithm` for all collectives if it is
-/// given.
+/// Returns the program options of a traced run. `algorithm`, if set, is the algorithm of all
+/// collectives.
 inline paths::Overrides traced(const std::optional<std::string>& algorithm = {}) {
   paths::Overrides overrides = given(&paths::Overrides::traced, true);
   overrides.algorithm = algorithm;
   return overrides;
 }
 
-/// Returns the plan of a file "test.yaml" with that text.
+/// Reads `text` as a config file named "test.yaml" and returns its plan.
 inline paths::Plan read_config(const std::string& text, const paths::Overrides& overrides = {}) {
   return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
                           overrides);
@@ -35,7 +35,7 @@ inline paths::Plan read_config(const std::string& text, const paths::Overrides& 
 inline std::string low_level_of(const paths::Plan& plan) {
   return paths::print_plan(plan, wrappers::all_kinds());
 }
-/// Returns the mistakes in the text of a config, or "nothing".
+/// Returns the error message for an invalid config, or "nothing" for a valid one.
 inline std::string config_error(const std::string& text, const paths::Overrides& overrides = {}) {
   return thrown<base::ConfigError>([&] { read_config(text, overrides); });
 }

@@ -11,7 +11,8 @@
 
 namespace test_support {
 
-/// Returns the number of entries of a folder of a process in /proc, such as "fd" or "task".
+/// Returns the number of entries of /proc/`process`/`folder`, where `folder` is for example "fd" or
+/// "task".
 inline std::size_t entries_of(const char* folder, pid_t process = getpid()) {
   const auto path = std::filesystem::path("/proc") / std::to_string(process) / folder;
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
@@ -19,7 +20,7 @@ inline std::size_t entries_of(const char* folder, pid_t process = getpid()) {
 
 inline std::size_t open_descriptors(pid_t process = getpid()) { return entries_of("fd", process); }
 
-/// Returns the number of mappings of link memory.
+/// Returns the number of mappings of this process that links over shared memory use.
 inline std::size_t shared_mappings() {
   std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;

@@ -3,9 +3,9 @@
 // program.
 
 #ifdef __SANITIZE_THREAD__
-/// libzmq and libstdc++ are built without the sanitizer, which does not see their synchronisation.
-/// ZeroMQ passes messages between its threads. Copies of a std::runtime_error share their text,
-/// with a reference count inside the library.
+/// libzmq and libstdc++ are built without the sanitizer, so it reports false races in them. ZeroMQ
+/// passes messages between its threads. Copies of a std::runtime_error share their text, with a
+/// reference count inside the library.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libzmq.so\n"

@@ -14,8 +14,8 @@
 namespace test_support {
 
 struct Said {
-  std::string text;   ///< both outputs, in order of arrival
-  int exit_code = 0;  ///< 128 plus the number of the signal if one killed it
+  std::string text;   ///< standard output and standard error, in order of arrival
+  int exit_code = 0;  ///< 128 + number of the signal if a signal killed the command
 };
 
 inline Said run_shell(const std::string& command) {

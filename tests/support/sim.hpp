@@ -24,7 +24,7 @@ namespace test_support {
 
 inline constexpr const char* thrown_text = "thrown by the test";
 
-/// Throws in one round, on the way down or on the way up.
+/// Wrapper that throws in one round, on the way down or on the way up.
 class Thrower final : public paths::BlockingWrapper {
  public:
   Thrower(bool up, std::uint64_t round, std::int64_t slot) : up_(up), round_(round), slot_(slot) {}
@@ -59,13 +59,13 @@ inline paths::WrapperKind thrower_kind() {
   return kind;
 }
 
-/// Result of a run.
+/// Result of Sim::run().
 struct SimResult {
   std::vector<std::string> failures;  ///< errors of threads
   std::string broke;                  ///< error of the run itself, for example a deadlock
   base::Nanos end{0};                 ///< time at which the last thread ended
-  /// Traffic by graph (name of a collective or element) and by host: over the wide area, and in
-  /// total.
+  /// Traffic of each host between clusters (`wan`) and in total (`all`). Indexed by graph, which is
+  /// the name of a collective or element, then by host name.
   std::map<std::string, std::map<std::string, paths::Traffic>> wan;
   std::map<std::string, std::map<std::string, paths::Traffic>> all;
 
@@ -131,7 +131,7 @@ class Sim {
     return result;
   }
 
-  /// Runs, and fails the case if the run or a thread failed.
+  /// Does the same as run(), and fails the test case if the run or a thread failed.
   SimResult run_well(const std::function<void(paths::Thread&)>& thread,
                      runtime::ClockKind clock = runtime::ClockKind::virtual_time,
                      std::uint64_t seed = 1) const {
@@ -141,7 +141,8 @@ class Sim {
     return result;
   }
 
-  /// Position between two stages, or in front of the first stage of a path.
+  /// Position at which a test can insert a wrapper: between two stages, or above the first stage of
+  /// a path.
   struct Place {
     paths::StageId above = paths::no_stage;
     std::uint32_t path = 0;  ///< index of the path; used only if `above` is no_stage
@@ -152,7 +153,8 @@ class Sim {
     std::vector<Place> all;
     for (std::uint32_t path = 0; path < plan_->paths.size(); ++path) {
       const paths::StageId first = plan_->paths[path].stage;
-      // The path has no thread: its first wrapper starts the operations.
+      // The first wrapper of a path without threads starts the operations, so nothing can be above
+      // it.
       if (plan_->paths[path].threads == 0) continue;
       all.push_back({paths::no_stage, path, first,
                      "above " + describe(first) + " on a path of " +
@@ -170,7 +172,7 @@ class Sim {
     return (wrapper.name.empty() ? wrapper.kind : wrapper.name) + " of " +
            plan_->hosts[wrapper.host].name;
   }
-  /// Returns the same program with one more wrapper at that place.
+  /// Returns the same program with a further wrapper of the kind `kind` at `place`.
   Sim with(const Place& place, const std::string& kind, const std::string& settings) const {
     auto plan = std::make_shared<paths::Plan>(*plan_);
     plan->wrappers.push_back(
@@ -201,7 +203,7 @@ class Sim {
     }
     return ranks;
   }
-  /// Returns whether a wrapper of that kind is above the place on any path through it.
+  /// Returns whether any path through `place` has a wrapper of the kind `kind` above it.
   bool kind_above(const Place& place, const std::string& kind) const {
     for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
       if (!passes(number, place)) continue;
@@ -245,7 +247,7 @@ struct RoundOutcome {
   friend bool operator==(const RoundOutcome&, const RoundOutcome&) = default;
 };
 
-/// Moves `value` once. Returns a failure as an outcome too.
+/// Moves `value` once on the thread's path to `graph`. Returns a TravelError as an outcome.
 inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, double value) {
   RoundOutcome outcome;
   try {

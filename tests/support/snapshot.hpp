@@ -7,7 +7,7 @@
 
 namespace test_support {
 
-/// Takes all records, one lane after another.
+/// Takes all records from the recorder, one record buffer (OS thread) after another.
 inline std::vector<eventspace::EventRecord> snapshot(eventspace::Recorder& recorder) {
   std::vector<eventspace::EventRecord> all;
   recorder.take([&all](const eventspace::Recorder::Taken& taken) {

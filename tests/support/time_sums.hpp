@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/time_sums.hpp — rules that the division of time keeps in every report.
+// tests/support/time_sums.hpp — checks of the sums of times in a report.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -15,14 +15,13 @@ inline std::int64_t sum_of(const std::vector<eventspace::TimeRow>& rows) {
   return sum;
 }
 
-/// Checks that the rows are the whole time of the threads, and that the critical path and the
-/// prediction without a change are the whole run.
+/// Checks that the rows add up to the time of all threads. Checks that the critical path, and the
+/// prediction without a change, each have the length of the run.
 inline void check_sums(const eventspace::TimeReport& time) {
   CHECK(sum_of(time.rows) == time.threads_nanos);
   for (const eventspace::TimeRow& row : time.rows) CHECK(row.nanos > 0);
   for (const eventspace::TimeRow& row : time.critical) CHECK(row.nanos > 0);
   if (time.has_critical_path) CHECK(sum_of(time.critical) == time.run_nanos);
-  // A prediction without a change is the recorded time.
   if (time.predicted_nanos != 0) CHECK(time.predicted_nanos == time.run_nanos);
   const eventspace::IterationReport& iterations = time.iterations;
   if (iterations.count == 0) return;

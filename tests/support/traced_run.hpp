@@ -19,7 +19,8 @@
 
 namespace test_support {
 
-/// Runs the program with a trace in that directory, and checks how many threads failed.
+/// Runs `sim` with a trace in `directory`. Fails the test case unless `expected_failures` threads
+/// failed.
 inline void run_traced(const Sim& sim, const std::filesystem::path& directory,
                        const std::function<void(paths::Thread&)>& thread,
                        runtime::ClockKind clock = runtime::ClockKind::virtual_time,
@@ -31,7 +32,8 @@ inline void run_traced(const Sim& sim, const std::filesystem::path& directory,
   REQUIRE(failures.size() == expected_failures);
 }
 
-/// Returns the report about a trace, and checks that its times add up. Each host has its own clock.
+/// Returns the report about a trace, and checks that its times add up. The analysis uses
+/// the clock of each host (HostClocks::own).
 inline eventspace::TraceReport report_of(const std::filesystem::path& directory) {
   const eventspace::TraceDirectory trace(directory);
   eventspace::TraceReport report =

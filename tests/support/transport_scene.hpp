@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another.
+// tests/support/transport_scene.hpp — hosts that exchange frames over a transport of the test's
+// choice.
 #pragma once
 #include <fmt/format.h>
 #include <signal.h>
@@ -40,7 +41,7 @@ inline std::string free_address(const std::string& scheme) {
   return fmt::format("ipc://{}/{}", folder.name, ++count);
 }
 
-/// Returns a frame with that number and bytes that depend on it.
+/// Returns a frame whose `call` is `number`, with a payload that depends on `number`.
 inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
   paths::Frame frame;
   frame.kind = paths::FrameKind::one_way;
@@ -52,7 +53,7 @@ inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
   return frame;
 }
 
-/// Keeps arriving frames. It can also send each frame back on its connection.
+/// Receiver that keeps arriving frames. If `echo` is set, it also sends each frame back.
 class Mailbox : public paths::Receiver {
  public:
   using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
@@ -106,7 +107,7 @@ class Mailbox : public paths::Receiver {
   const std::vector<Arrived>& frames() const { return frames_; }
   const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
   const std::vector<std::string>& turned_away() const { return turned_away_; }
-  /// Returns whether anything arrived after a loss.
+  /// Returns whether a connection delivered a frame, or a second loss, after its loss.
   bool is_late() const { return late_; }
   void clear() {
     runtime::Lock lock(mutex_);
@@ -162,7 +163,7 @@ class TransportScene {
   std::shared_ptr<const paths::Peers> peers_;
 };
 
-/// Two hosts of one process, with a connection of their scene's transports.
+/// Two hosts of one process, each with a transport of the scene and a mailbox.
 struct Two {
   Two(TransportScene& of, runtime::Runtime& its)
       : scene(of), runtime(its), a(of.transport(its, 0)), b(of.transport(its, 1)) {}
@@ -185,7 +186,7 @@ struct Two {
   std::unique_ptr<paths::Transport> a, b;
 };
 
-/// Runs `use` with two hosts of one process, which have not started.
+/// Makes two hosts in this process and calls `use` before they start.
 inline void between_two(const std::string& kind, const std::function<void(Two&)>& use) {
   TransportScene scene(kind, 2);
   INFO(kind);
@@ -218,7 +219,7 @@ inline void check_reconnections(const std::string& kind, std::uint64_t count) {
   });
 }
 
-/// A host in another process, until it is killed.
+/// Host in a child process. The destructor kills it.
 /// Requires: this process has no other thread.
 class PeerProcess {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/wrongs.hpp — checks by several OS threads.
+// tests/support/wrongs.hpp — checks that several OS threads may make at the same time.
 #pragma once
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 namespace test_support {
 
-/// Mistakes that threads found. The destructor fails the case if there are any.
+/// Failed checks of all threads. The destructor fails the test case if there are any.
 /// Why: Catch2 must not be called by several threads at once.
 class Wrongs {
  public:
