@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/address_test.cpp — names that mean another machine elsewhere.
+// tests/paths/address_test.cpp — host names that stand for different machines on different hosts.
 #include "paths/wire/address.hpp"
 
 #include <catch2/catch.hpp>

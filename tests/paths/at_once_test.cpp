@@ -21,9 +21,8 @@ struct Passage {
   const void* context;
 };
 
-/// Wrapper that records each operation and its context. `at_once` lists the kinds of operations
-/// that this wrapper handles without waiting. A move waits in the wrapper unless `at_once` contains
-/// moves.
+/// Wrapper that records each operation and its context. It declares that operations of the kinds
+/// `at_once` never wait in it. A move waits in it unless `at_once` contains moves.
 class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)

@@ -35,7 +35,7 @@ collectives:
 exchanges: {rows: {template: "f64[]"}}
 )";
 
-/// An iteration of a solver: two exchanges of a row of 804 bytes, and a sum.
+/// Runs iterations of a solver. Each has two exchanges of a row of 804 bytes, and a sum.
 void solve(paths::Thread& thread, int iterations) {
   const bool is_first = thread.rank() == 0;
   paths::Path& out = thread.path(is_first ? "rows.1.from_previous" : "rows.0.from_next");
@@ -60,7 +60,7 @@ void solve(paths::Thread& thread, int iterations) {
   receive();
 }
 
-/// Returns the sum of all rows with that cause whose operation contains `operation`.
+/// Returns the total time of the rows with `cause` whose operation contains `operation`.
 std::int64_t nanos_of(const std::vector<eventspace::TimeRow>& rows, TimeCause cause,
                       const std::string& operation) {
   std::int64_t nanos = 0;
@@ -84,7 +84,8 @@ TEST_CASE("attribution: a solver's time is that which follows from its config") 
   const TracedRun run(two_clusters, [](paths::Thread& thread) { solve(thread, iterations); });
   const TimeReport time = run.report().report.time;
   INFO(to_text(time, 20));
-  // A row needs 644 ns for its bytes and a value 33 ns. The value leaves behind the second row.
+  // The bytes of a row occupy the link for 644 ns, those of a value for 33 ns. The value follows
+  // the second row over the link.
   constexpr std::int64_t of_row = 30'000'644 - 980'000;
   constexpr std::int64_t of_sum = 30'000'677;
   constexpr std::int64_t iteration = 5'000 + 980'000 + of_row + 5'000 + of_sum;
@@ -235,7 +236,7 @@ elements: {log: {host: here-0, template: u64, delta: 100, reach: all}}
                       [](paths::Thread& thread) {
                         paths::Path& log = thread.path("log");
                         for (std::uint64_t entry = 0; entry < 20; ++entry) {
-                          // All at the same virtual time.
+                          // All operations run at the same virtual time.
                           log.move_value(entry);
                           log.newest(0);
                           log.move_value(entry);
@@ -297,7 +298,7 @@ collectives: {sum: {operation: sum, template: f64}}
   for (const auto& thread : report.threads)
     if (thread.graph == "sum" && thread.rank == 1) noisy += thread.outliers;
   CHECK(noisy == 20);
-  // The noise itself, and the wait for it in the collective.
+  // The first sum also has the noise itself, the second only the wait for it in the collective.
   CHECK(nanos_of(report.time.rows, TimeCause::noise, "") == 2 * 20 * 3'000'000);
   CHECK(nanos_of(report.time.rows, TimeCause::noise, "allreduce sum") == 20 * 3'000'000);
 }
@@ -332,7 +333,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: magpie}}
                         paths::Path& sum = thread.path("sum");
                         for (int i = 0; i < iterations; ++i) {
                           paths::Started started = sum.start(base::Payload::of(1.0));
-                          // Longer than the operation in every third iteration.
+                          // In every third iteration, the sleep is longer than the operation.
                           thread.sleep_for(i % 3 == 0 ? 30ms : 4ms);
                           started.wait();
                           thread.sleep_for(1ms);
@@ -405,7 +406,7 @@ collectives: {sum: {operation: sum, template: f64}}
 )",
                       [](paths::Thread& thread) {
                         for (int i = 0; i < 12; ++i) {
-                          // The number of calls in an iteration differs.
+                          // An iteration has one, two or three calls.
                           for (int call = 0; call < 1 + i % 3; ++call) {
                             thread.sleep_for(1ms);
                             thread.path("sum").move_value(1.0);

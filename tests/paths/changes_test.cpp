@@ -163,7 +163,7 @@ TEST_CASE("changes: a link that becomes slower is named, with when and how much"
   const trace_sample::Folder folder;
   std::filesystem::create_directories(folder.path());
   const std::filesystem::path trace = folder.path() / "link.trace";
-  // Seconds since the begin of the run, and milliseconds there and back.
+  // Each line has the seconds since the begin of the run, and the round-trip time in milliseconds.
   base::write_file(trace.string(), "round_trip\n0 20\n4 20\n4.001 30\n100 30\n");
   const TracedRun run(fmt::format(R"(
 clusters: {{alpha: {{hosts: 1, threads: 1}}, beta: {{hosts: 1, threads: 1}}}}
@@ -179,7 +179,7 @@ collectives: {{sum: {{operation: sum, template: f64}}}}
                       });
   const Report report = run.report().report;
   INFO(to_text(report, 10));
-  // Both directions.
+  // One finding for each direction of the link.
   REQUIRE(report.findings.size() == 2);
   for (const Finding& finding : report.findings) {
     CHECK(finding.kind == FindingKind::change);

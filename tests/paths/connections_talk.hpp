@@ -21,14 +21,14 @@ namespace test_support {
 using namespace paths;
 using namespace std::chrono_literals;
 
-inline constexpr StageId there = 7;  // a stage of the other host
+inline constexpr StageId there = 7;  // stage of the other host to which call() sends
 inline constexpr std::uint32_t other = 1;
 
-// Number of an operation. Kept::send() throws an exception when it gets the operation with this
-// number.
+// Operation number for which Kept::send() throws an exception.
 inline constexpr std::uint64_t unsendable = 4711;
 
-/// Keeps sent frames for a test that plays the other host. It can reply to a hello at once.
+/// Transport that keeps sent frames for a test that plays the other host. It calls `to_hello` after
+/// each hello.
 class Kept final : public Transport {
  public:
   using Answer = std::function<void(ConnectionId)>;
@@ -51,7 +51,7 @@ class Kept final : public Transport {
 
  private:
   std::vector<Frame>& sent_;
-  std::vector<ShortFrame>* short_;  // nullptr: carries no short frames
+  std::vector<ShortFrame>* short_;  // nullptr = the transport carries no short frames
   std::vector<ConnectionId>& dropped_;
   Answer to_hello_;
   ConnectionId last_ = 0;
@@ -125,7 +125,7 @@ struct Talk {
     return connections.requests().call(other, there, std::move(operation),
                                        runtime::Deadline::written_at(deadline));
   }
-  /// Delivers a reply to the request `asked`, with this value and these credits.
+  /// Delivers a reply to the request `asked`. The reply has `value` and returns `credits` credits.
   void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {
     Frame reply = frame(FrameKind::reply);
     reply.call = asked.call;
@@ -133,8 +133,8 @@ struct Talk {
     reply.result.payload = base::Payload::of(value);
     connections.deliver(outbound, std::move(reply));
   }
-  /// Spawns a context that ends the connections of alpha-0. Until 1 s, it waits for the peer's
-  /// goodbye.
+  /// Spawns a context that ends the connections of alpha-0. It waits for the peer's goodbye until
+  /// the virtual time is 1 s.
   runtime::Task stop() {
     return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {
       connections.goodbyes().part(runtime::Deadline::written_at(1s));
@@ -181,7 +181,7 @@ struct Talk {
     given.credits = credits;
     connections.deliver(on, std::move(given));
   }
-  /// Returns a greeting or welcome of beta-0 with another incarnation or another plan.
+  /// Returns a hello or welcome of beta-0 with another incarnation number or another plan digest.
   Frame greeting_of(FrameKind kind, std::uint64_t incarnation, base::Digest digest) const {
     Frame made = frame(kind);
     made.deployment =
@@ -193,7 +193,7 @@ struct Talk {
     greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
     connections.deliver(on, std::move(greeting));
   }
-  /// Returns a frame of this kind with an operation for the stage of the first connection.
+  /// Returns a frame of beta-0 with an operation for `first_stage`.
   Frame operation(FrameKind kind) const {
     Frame made = frame(kind);
     made.stage = first_stage;
@@ -201,7 +201,8 @@ struct Talk {
     return made;
   }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
-  /// Returns the values that were sent since the last call, without handshakes.
+  /// Returns the values in frames that alpha-0 sent since the previous call of values(); `released`
+  /// for a release. Skips control frames.
   std::vector<double> values() {
     std::vector<double> found;
     for (const Frame& one : std::exchange(sent, {})) {
@@ -224,7 +225,8 @@ inline void use_up_credits(Talk& talk) {
   REQUIRE(talk.values().size() == CreditWindow::size);
 }
 
-/// Returns whether beta-0 was refused after its hello, with that reason, and is gone.
+/// Returns whether alpha-0 refused beta-0 with a reason that contains `wrong`, and then reported
+/// beta-0 as gone.
 inline bool is_refused(Talk& talk, const std::string& wrong) {
   const bool is_notified = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
     return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;

@@ -54,7 +54,7 @@ TEST_CASE(
   talk.push(300);
   talk.push(400, 1);
   talk.push(301);
-  talk.push(500, 0, 1);  // another thread on the path of 300 to 302
+  talk.push(500, 0, 1);  // from another thread, on the path of pushes 300 to 302
   talk.push(302);
   CHECK(talk.values().empty());
   talk.give_credits(2);
@@ -307,7 +307,7 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  // One push for each credit, of which the last one is the newest push; then the release.
+  // Values arrive in this order: one push per credit, the newest push as the last one, the release.
   REQUIRE(values.size() == CreditWindow::size + 1);
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);

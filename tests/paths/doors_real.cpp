@@ -67,7 +67,7 @@ fs::path door_of(const Sim& sim) {
   return paths::socket_file(paths::door_address(sim.plan().hosts[0].address));
 }
 
-/// Makes the folder of a door as a run makes it, so that a process can sit there before the run.
+/// Makes the folder of a door as a run makes it, so that a process can listen there before the run.
 void make_folder_of(const fs::path& door) {
   fs::create_directories(door.parent_path());
   fs::permissions(door.parent_path(), fs::perms::owner_all);
@@ -92,7 +92,8 @@ TEST_CASE("doors: a process of this user that sits on a door is replaced when th
   check_ends_well(other);
   CHECK_FALSE(squatter.has_visitor());
   CHECK_FALSE(fs::exists(door));
-  if (transport == "ipc") fs::remove(door.parent_path());  // hosts leave folders of others
+  // A host does not remove a folder that it did not make.
+  if (transport == "ipc") fs::remove(door.parent_path());
 }
 
 TEST_CASE("doors: an occupied abstract name does not matter") {
@@ -128,7 +129,8 @@ TEST_CASE("doors: a process of another user at a door gets neither a byte nor a 
   HostProcess other(sim, 1, sum);
   CHECK(stranger.end() == 0);
   const std::string got = stranger.line("got ");
-  CHECK((got == "0" || got == "-1"));  // the end of the connection, or nothing yet
+  // "0" = the connection was closed; "-1" = nothing arrived yet.
+  CHECK((got == "0" || got == "-1"));
   HostProcess owner(sim, 0, sum);
   check_ends_well(owner);
   check_ends_well(other);

@@ -28,7 +28,7 @@ class Run {
  public:
   explicit Run(const Scene& scene) : scene_(scene), sim_(scene.config()), fates_(scene.ranks()) {}
 
-  /// Returns the first mistake; "" = none.
+  /// Runs the scene. Returns the first mistake that it finds; "" = none.
   std::string judge(Counts& counts) {
     try {
       scene_.fault == Fault::dies ? run_mortal() : run_program();

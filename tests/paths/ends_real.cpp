@@ -53,7 +53,7 @@ void run_and_say(const Scene& scene, paths::Thread& thread, const Say& say) {
 
 struct Counts {
   std::uint64_t named = 0, went_on = 0;
-  std::int64_t longest = 0;  // nanoseconds from the end to an error
+  std::int64_t longest = 0;  // nanoseconds from the end of the process to the latest error
 };
 
 class Run {

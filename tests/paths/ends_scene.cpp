@@ -238,7 +238,8 @@ class Solver {
     timed([&] { result = thread_.path("sum").move_value(scene_.value(rank_, i)); });
     if (result.sequence > i)
       wrong(fmt::format("iteration {} answered with {}", i, result.sequence));
-    if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;  // own result
+    // The result has no values of other clusters.
+    if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;
     const double total = scene_.sum(result.sequence), value = result.partial<double>();
     if (result.proved ? value > total : value != total)
       wrong(fmt::format("the sum of iteration {} is {}, not {}", result.sequence, value, total));

@@ -14,7 +14,7 @@
 namespace {
 
 struct Cost {
-  double allocations = 0, bytes = 0;  // per path
+  double allocations = 0, bytes = 0;  // allocations and bytes per path
 };
 
 /// Reads a config and returns the cost. Each cluster has ten hosts and a link to the first cluster.

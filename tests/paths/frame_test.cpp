@@ -140,7 +140,7 @@ TEST_CASE("frame: a failure travels as four texts and a cause in place of the pa
   CHECK(after->operation.payload.empty());
   std::vector<std::byte> header = encode_header(frame);
   header[7] = std::byte{1 | 7 << 1};
-  CHECK_FALSE(decode_frame(header, encode_body(frame)));  // an unknown cause
+  CHECK_FALSE(decode_frame(header, encode_body(frame)));  // the failure cause is unknown
 }
 
 TEST_CASE("frame: control frames carry a text and no body") {
@@ -246,12 +246,12 @@ TEST_CASE("frame: truncated and longer and out-of-range bytes are not a frame") 
     return decode_frame(bytes, {});
   };
   CHECK(changed(46, 12));
-  CHECK_FALSE(changed(0, 'p'));   // mark
-  CHECK_FALSE(changed(6, 10));    // kind
+  CHECK_FALSE(changed(0, 'p'));   // first letter of the protocol's name
+  CHECK_FALSE(changed(6, 10));    // an unknown kind of frame
   CHECK_FALSE(changed(7, 2));     // an unknown flag
   CHECK_FALSE(changed(7, 1));     // the failure flag without a failure in the body
   CHECK_FALSE(changed(25, 255));  // a text of 65,280 bytes
-  CHECK_FALSE(changed(46, 15));   // operation
+  CHECK_FALSE(changed(46, 15));   // an unknown kind of operation
   CHECK_FALSE(changed(47, 4));    // unknown flags of the operation
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
 }

@@ -51,10 +51,11 @@ collectives:
 }
 
 void contribute_to_sum(paths::Thread& thread) {
-  thread.path("sum").move_value(0.001);  // no cluster decides alone
+  thread.path("sum").move_value(0.001);  // no cluster's value alone decides the condition
 }
 
-/// Exchanges with neighbours among the first `ranks` threads.
+/// Sends to both neighbours. Receives from both, but the thread of rank `ranks` - 1 does not wait
+/// for the next thread.
 void tell_neighbours_within(paths::Thread& thread, std::uint32_t ranks) {
   const std::uint32_t rank = thread.rank();
   const auto to_next = fmt::format("rows.{}.from_previous", rank + 1);

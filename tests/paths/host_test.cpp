@@ -106,7 +106,7 @@ TEST_CASE(
   const Sim sim(config(algorithm, "deadline: 2s"));
   Outcomes outcomes;
   sim.run_well([&](paths::Thread& thread) {
-    if (thread.rank() == 5) {  // beta-0/1
+    if (thread.rank() == 5) {  // thread beta-0/1
       thread.sleep_for(30s);
       return;
     }

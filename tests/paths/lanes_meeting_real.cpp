@@ -80,7 +80,7 @@ TEST_CASE("lanes of processes: all hosts name a missing one a deadline after the
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
       INFO("host " << name);
-      CHECK(clock.now() < deadline * 2);  // later only after a second deadline
+      CHECK(clock.now() < deadline * 2);  // no host waits for a second deadline
     });
   }
 }

@@ -15,7 +15,7 @@ using runtime::ClockKind;
 using test_support::Sim;
 using test_support::SimResult;
 
-/// Clusters connected by a gateway and the first host of the other cluster.
+/// Two clusters. The gateway of alpha and the first host of beta are the exits.
 const std::string clusters = R"(
 clusters:
   alpha: {hosts: 2, gateway: gate, network: {latency: 50us, bandwidth: 800Mbit}}

@@ -322,7 +322,8 @@ struct ForkedLauncher {
   pid_t pid = -1;
 };
 
-/// Prints until it is stopped. Writes its process id to the file.
+/// Returns the launch of a program that prints until it is stopped. The program appends its process
+/// id to the file `pids`.
 Launch chatterbox(std::string host, const std::string& pids) {
   return shell(std::move(host), fmt::format("echo $$ >>{}; exec yes", pids));
 }
@@ -437,7 +438,7 @@ TEST_CASE("launch: with must_join a run that no program joined is an error") {
   CHECK(none.err.find("paths run: no program joined the run: '/bin/sh -c exit 0' ended with exit "
                       "code 0 and never ran a thread of the config") == 0);
   CHECK(outcome({hidden("a", "launched-well"), hidden("b", "launched-well")}).code == 0);
-  // A failing exit code takes precedence.
+  // If a program also fails, the error names its exit code instead.
   CHECK(outcome({shell("a", "exit 0"), shell("b", "exit 2")})
             .err.find("paths run: host b ended with exit code 2") == 0);
   const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});

@@ -49,7 +49,7 @@ class Counts final : public Receiver {
   int came = 0, arrived_by_end = 0;
 };
 
-/// A transport that forwards all calls to another one, except settle().
+/// Transport that forwards all calls to another one, except settle(), which calls a function.
 class Settles final : public test_support::ForwardingTransport {
  public:
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)

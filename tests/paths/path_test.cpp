@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using runtime::ClockKind;
 
 /// Returns the config of an element on alpha-0 that all hosts reach. The link between the clusters
-/// has a latency of 10 ms. With gateways, the networks inside the clusters have one of 1 ms.
+/// has a latency of 10 ms. With gateways, the networks inside the clusters have a latency of 1 ms.
 std::string config(bool has_gateways, const std::string& element = "delta: 0, keep_newest: 0",
                    int threads = 1) {
   const std::string inside = "network: {latency: 1ms}";

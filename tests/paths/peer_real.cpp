@@ -177,7 +177,8 @@ TEST_CASE("peer: paths run stops all hosts if one is killed and names it and lea
   while (!processes_of(file).contains("b2") && clock.now() < 10s) pause(50ms);
   REQUIRE(processes_of(file).contains("b2"));
   pause(1s);
-  CHECK_FALSE(std::filesystem::is_empty(sockets));  // hosts of TCP have doors there
+  // Hosts have doors in this folder also if the transport is TCP.
+  CHECK_FALSE(std::filesystem::is_empty(sockets));
   kill(processes_of(file).at("b2"), SIGKILL);
   const base::Nanos killed = clock.now();
   const int code = run.end();

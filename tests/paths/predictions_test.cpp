@@ -20,7 +20,7 @@ using eventspace::TimeReport;
 using eventspace::WhatIfReport;
 using test_support::TracedRun;
 
-/// Settings of a config, and the change of each that a prediction makes.
+/// Settings of a config. Each prediction changes one of them.
 struct Settings {
   std::string latency = "10ms";
   std::string bandwidth = "1Mbit";

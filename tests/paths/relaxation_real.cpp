@@ -85,7 +85,7 @@ TEST_CASE("relaxation of processes: a killed host is named by all others within 
   const Sim sim(config(algorithm));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     for (int round = 0;; ++round) {
-      thread.path("sum").move_value(0.125);  // no cluster decides alone
+      thread.path("sum").move_value(0.125);  // no cluster's values alone decide the condition
       if (round == 20) say("is at work");
       thread.sleep_for(1ms);
     }

@@ -38,8 +38,8 @@ struct Program {
   std::string algorithm;  // "" = the default tree, with the relaxation of the field `relaxation`
   std::string relaxation;
   std::uint64_t clusters = 2;
-  std::string more = {};     // top-level lines
-  std::string setting = {};  // settings of the collective
+  std::string more = {};     // further top-level lines of the config
+  std::string setting = {};  // further settings of the collective
   std::uint64_t threads = 2;
   bool is_bare = false;  // one host in each cluster and no gateway
 
@@ -326,12 +326,12 @@ namespace {
 
 struct Partial {
   SimResult run;
-  std::vector<RoundOutcome> last;    // outcome that ended the program, by rank
-  std::vector<std::uint64_t> ended;  // number of finished iterations
+  std::vector<RoundOutcome> last;    // last outcome, by rank
+  std::vector<std::uint64_t> ended;  // number of finished iterations, by rank
 };
 
-/// Runs a program in which one cluster stops after some iterations: its threads return or throw.
-/// Other threads continue to their end or to their first error.
+/// Runs a program in which the threads of cluster `who` return after some iterations, or throw if
+/// `throws`. Other threads continue to their end or to their first error.
 Partial leave(const Program& program, const std::string& who, bool throws) {
   const Sim sim(program.text());
   Partial partial;

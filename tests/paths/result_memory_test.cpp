@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/result_memory_test.cpp — values from and results into memory of a program.
+// tests/paths/result_memory_test.cpp — values that a path takes from a program's memory, and
+// results that it writes there.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -87,7 +88,7 @@ TEST_CASE(
     "result memory: an array lent to a round is the caller's again after all threads have summed "
     "it") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
-  const std::size_t count = std::size_t{1} << 17;  // from a megabyte on, see shared_fold_bytes
+  const std::size_t count = std::size_t{1} << 17;  // 1 MiB, which is shared_fold_bytes
   const Sim sim(config(count));
   Wrongs wrongs;
   sim.run_well(

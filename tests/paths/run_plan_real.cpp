@@ -109,7 +109,7 @@ TEST_CASE(
     "run_plan: a thread that swallows a deadlock and continues ends the process with a message") {
   const auto said =
       run("swallows", one_host(2), runtime::ClockKind::virtual_time, [](paths::Thread& thread) {
-        if (thread.rank() == 0) {  // never contributes
+        if (thread.rank() == 0) {  // this thread never contributes
           runtime::Mutex mutex;
           runtime::WaitList waiting;
           runtime::Lock lock(mutex);

@@ -22,7 +22,7 @@ using namespace test_support;
 
 constexpr std::size_t ring_bytes = RingArea::ring_bytes;
 
-/// Both ends of one direction, in one process.
+/// Both ends of one ring, writer and reader, in this process.
 struct Ends {
   RingArea area = RingArea::make();
   FrameWriter writer;
@@ -184,7 +184,7 @@ TEST_CASE("shared memory: frames that are read as they arrive reuse the same mem
     REQUIRE(ends.reader.next() == nullptr);
   }
   CHECK(furthest < 2 * near_bytes + bytes);
-  // More bytes than the ring has, so positions wrapped around.
+  // More bytes were written than the ring can hold, so positions wrapped around.
   CHECK(ends.control().written.load() > ring_bytes);
 }
 

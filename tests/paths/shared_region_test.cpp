@@ -27,10 +27,10 @@ using paths::SharedRegion;
 using Values = std::vector<double>;
 using namespace std::chrono_literals;
 
-/// Thrown to end a member, and by the alarms of all other members afterwards.
+/// Exception that ends a member. The alarms of all other members throw it afterwards.
 struct Ended {};
 
-/// Wakes members. A sleep that no member ends fails after a minute.
+/// Wakes members. sleep() throws an error if no member wakes the caller for a minute.
 class Bells {
  public:
   explicit Bells(std::uint32_t members) : rung_(members) {}
@@ -187,8 +187,8 @@ std::uint64_t wrong_posts(Member& member, const Member::Call& call, std::uint64_
   return wrong;
 }
 
-/// Does random operations, the same for all members, with random pauses. Returns the number of
-/// wrong results.
+/// Does random operations with random pauses. All members do the same operations. Returns the
+/// number of wrong results.
 std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, std::uint32_t me,
                                    std::uint64_t seed, std::uint64_t operations) {
   std::mt19937_64 same(seed), own(seed * 1000 + me);

@@ -210,7 +210,7 @@ TEST_CASE("short frames: pushes without credits are not overtaken by later calls
     begin(talk);
     for (std::uint32_t i = 0; i < CreditWindow::size - 1; ++i) talk.push(i);
     talk.sent.clear();
-    talk.push(4711);  // held back
+    talk.push(4711);  // waits for credits
     CHECK(talk.sent.empty());
     Caller caller(talk, move_of(1, 1));
     CHECK(talk.sent_short.empty());

@@ -236,7 +236,7 @@ TEST_CASE(
     const RunFolder of_killed;
     fs::create_directories(of_killed.path() / "two-clusters");
     leave_socket(of_killed.path() / "two-clusters/alpha-0");
-    std::ofstream lock(of_killed.path() / "two-clusters/alpha-0.lock");  // empty
+    std::ofstream lock(of_killed.path() / "two-clusters/alpha-0.lock");  // empty file
     _exit(0);  // ends without destructors, so the socket files stay
   }
   waitpid(killed, nullptr, 0);

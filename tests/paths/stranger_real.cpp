@@ -32,7 +32,8 @@ std::string second_greeting() {
   return zmtp_signature() + std::string("\x01\x05\x00\x00\x00\x03xyz", 9);
 }
 
-/// Returns the header of the hello of alpha-1 to alpha-0. The stranger knows the config.
+/// Returns the header of a hello from alpha-1 to alpha-0, as a stranger that knows the config
+/// forges it.
 RawHeader header_of(const paths::Plan& plan) {
   return {.run_high = plan.digest.high,
           .run_low = plan.digest.low,
@@ -54,7 +55,7 @@ std::size_t lines_with(const std::string& word, const std::string& text) {
   return count;
 }
 
-/// Runs rounds until the end file exists.
+/// Runs rounds until the file `end_file` exists.
 void reduce(paths::Thread& thread, const Say& say, const std::string& end_file) {
   double end = 0;
   std::uint64_t round = 0;
@@ -118,7 +119,7 @@ struct Visit {
   }
 };
 
-/// Returns the header of the answer to frames on a new connection.
+/// Sends a frame on a new connection to `port`. Returns the header of the reply.
 std::string answer_to(int port, const std::string& header, const std::string& body = "") {
   RawPeer one(port);
   one.send_frame(header, body);
@@ -179,7 +180,8 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   INFO(victim.text() << other.text());
   CHECK(code == 0);
   CHECK(other_code == 0);
-  CHECK(lines_with("[warning]", victim.text()) == 1);  // all strangers have one address
+  // One warning, because all strangers have the same address.
+  CHECK(lines_with("[warning]", victim.text()) == 1);
 }
 
 TEST_CASE("strangers: messages of a second connection under a host's name have no effect") {
@@ -256,7 +258,7 @@ collectives:
   REQUIRE(victim.says("is at work"));
 
   const Visit visit{sim, port, count};
-  // First visits, which make the process fill its memory pools.
+  // The first visits are not measured: during them, the process fills its memory pools.
   Visit{sim, port, std::min<std::uint64_t>(count, 100)}.all();
   const auto resident = resident_kib(victim.pid());
   const auto open = open_descriptors(victim.pid());

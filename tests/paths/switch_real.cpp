@@ -45,7 +45,7 @@ std::unique_ptr<paths::MessageGroup> group_of_all(paths::Thread& thread, const s
   return thread.host().lanes().group(name, hosts);
 }
 
-/// Sends distinct messages of that size from each host to each other one.
+/// Sends a distinct message of `bytes` bytes to each other host of the group, and receives theirs.
 void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t bytes) {
   const std::uint32_t self = thread.host().index();
   std::vector<runtime::Handle<void>> sent;
@@ -158,7 +158,7 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
     } catch (const TravelError& error) {
       say(std::string("told: ") + error.what());
     }
-    // All others still work.
+    // All other hosts still work.
     for (const std::uint32_t peer : {0, 2, 3})
       if (peer != self) group->send(peer, 2, Payload::of(self));
     for (const std::uint32_t peer : {0, 2, 3})
@@ -180,7 +180,7 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
 TEST_CASE("switch of processes: if any process is killed at any time all others end",
           "[without_tsan]") {
   const std::string victim = GENERATE("alpha-0", "beta-1", "switch alpha", "switch beta");
-  const int after = GENERATE(0, 20);  // milliseconds, approximately
+  const int after = GENERATE(0, 20);  // milliseconds until the kill, approximately
   INFO(victim << " after " << after << " ms");
   const Sim sim("deadline: 3s\n" + config("ipc"));
   auto processes = start_all(sim, [](paths::Thread& thread, const Say&) {
@@ -263,10 +263,10 @@ clusters:
       // Three messages of 1 Mbit cross one queue of 50 Mbit/s.
       {"a link's queue", two + "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes:\n",
        opposite, 125'000, 65.1},
-      // Two messages at a time cross, at 40 Mbit/s each.
+      // The link carries two messages at a time, each at 40 Mbit/s.
       {"streams", two + "links: {all: {latency: 5ms, stream_rate: 40Mbit, streams: 2}}\nlanes:\n",
        opposite, 125'000, 42.5},
-      // 62.5 kB in each round trip of 10 ms are 50 Mbit/s for each pair of hosts.
+      // Each pair of hosts sends 62.5 kB per round trip of 10 ms, which is 50 Mbit/s.
       {"a window", two + "links: {all: {latency: 5ms, window: 62500B, streams: 8}}\nlanes:\n",
        opposite, 125'000, 25.1},
       // The pair of hosts has two streams of 20 Mbit/s each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/thread_settings_test.cpp — stacks and waiting of threads, and their shared memory, in
-// configs.
+// tests/paths/thread_settings_test.cpp — settings of threads in configs: stack size, waiting and
+// shared memory.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -20,10 +20,10 @@ using trace_sample::Folder;
 constexpr int iterations = 100;
 constexpr std::int64_t ms = 1'000'000;
 
-/// Each thread computes for 30 ms. The three clusters are 10 ms apart.
+/// Report of a run in which each thread computes for 30 ms, and the three clusters are 10 ms apart.
 struct Traced {
   eventspace::Report report;
-  std::vector<base::Nanos> took;  ///< indexed by rank, from begin to end
+  std::vector<base::Nanos> took;  ///< time from the begin to the end of each thread, by rank
   std::uint64_t wan_messages = 0;
   std::uint64_t wan_bytes = 0;
 };

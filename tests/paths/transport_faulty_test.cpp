@@ -131,7 +131,7 @@ TEST_CASE("faulty transport: frames of an earlier deployment of a label do not r
   constexpr int calls = 40;
   Faults faults;
   faults.delays = 0.05;
-  faults.longest_delay = 150ms;  // three deadlines
+  faults.longest_delay = 150ms;  // three times the deadline
   faults.seed = GENERATE(range(1, 31));
   INFO("seed " << faults.seed);
   const auto config = [&](const char* deadline) {

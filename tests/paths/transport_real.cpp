@@ -215,7 +215,7 @@ TEST_CASE("transport: stopping sends accepted frames and the peer sees the loss"
     CHECK(two.right.frames().size() == 1000);
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
     CHECK(two.right.lost().count(two.right.frames().front().first) == 1);
-    two.b->send(two.right.frames().front().first, numbered(0));  // discarded
+    two.b->send(two.right.frames().front().first, numbered(0));  // this frame is discarded
   });
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     a->start(inbox);
     const ConnectionId to_b = a->connect(1);
     a->send(to_b, numbered(0));
-    // One frame that the peer sent first, and its reply.
+    // Two frames arrive: one that the peer sends first, and one that it sends back.
     REQUIRE(inbox.wait_for_frames(runtime, 2));
     peer.kill();
     const base::Nanos killed = runtime.now();
@@ -309,7 +309,7 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
       two.a->send(kept, numbered(i, 2'000));
     }
     two.a->drop(dropped);
-    two.a->send(dropped, numbered(500));  // discarded
+    two.a->send(dropped, numbered(500));  // this frame is discarded
     REQUIRE(two.right.wait_for_loss(two.runtime));
     const auto came = [&] {
       return std::count_if(two.left.frames().begin(), two.left.frames().end(),
@@ -329,7 +329,7 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
 }
 
 TEST_CASE("transport: repeated connections leave nothing behind") {
-  check_reconnections(GENERATE(from_range(process_kinds)), 300);  // 10,000 in transport_slow.cpp
+  check_reconnections(GENERATE(from_range(process_kinds)), 300);  // transport_slow: 10,000
 }
 
 TEST_CASE("transport: a connection dropped before the peer has started can be replaced") {

@@ -31,8 +31,8 @@ using test_support::Sim;
 constexpr std::size_t uncopied_bytes = 4096;
 const std::vector<std::size_t> sizes = {uncopied_bytes, 100'000, std::size_t{3} << 20};
 
-/// Large bodies that a host received and sent. They are kept, so that no other body gets their
-/// memory.
+/// Large bodies that a host received and sent. They are kept, so that later bodies do not reuse
+/// their memory.
 struct Seen {
   runtime::Mutex mutex;
   std::vector<Payload> received, sent;

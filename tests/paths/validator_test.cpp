@@ -165,7 +165,7 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
   };
   const Frame first = entry.frame("log", OperationKind::move, 0);
   REQUIRE(entry.validate(first) == "enters");
-  const auto own = entry.validator.standing_of(first);  // thread 1, at its own slot
+  const auto own = entry.validator.standing_of(first);  // thread 1 alone, at its own slot
   CHECK(judge(own, 1, 0, 1) == "move 0 arrives twice");
   CHECK(judge(own, 1, 1, 1) == "enters");
   CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
@@ -283,7 +283,8 @@ TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once
 TEST_CASE("validator: a slot is released once and later operations are late") {
   Entry entry;
   CHECK(entry.validate(entry.frame("log", OperationKind::release, 2)) == "enters");
-  CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");  // overtaken
+  // The release overtook this move.
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");

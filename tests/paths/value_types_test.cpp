@@ -134,7 +134,7 @@ TEST_CASE("value types: all waiters for a thread get its value of another type a
             errors[thread.rank()] = error.what();
           }
           CHECK(thread.now() < 250ms);
-          // Stays alive, so that other threads do not get its end as their error.
+          // The thread stays alive. Otherwise other threads would get its end as their error.
           thread.sleep_for(1s);
         });
         INFO(collective << " of " << clusters << ", thread " << wrong << " moves an i64");
