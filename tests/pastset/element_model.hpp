@@ -37,8 +37,8 @@ inline std::string letters(std::uint64_t value, std::size_t size) {
   return text;
 }
 
-/// Returns a small or large tuple with this text. Some tuples are written directly to the element's
-/// memory.
+/// Returns a tuple with this text. If its size is even, the tuple is written directly to the
+/// element's memory.
 inline Payload tuple_of(const std::string& text, Element& element) {
   const auto length = static_cast<std::uint32_t>(text.size());
   const std::size_t size = sizeof length + text.size();
@@ -49,9 +49,10 @@ inline Payload tuple_of(const std::string& text, Element& element) {
   return std::move(bytes).freeze();
 }
 
-/// Returns a size for each of the three places of tuples of a shared element with this arena. The
-/// arena has room for all tuples of a test.
+/// Size of the arena of shared elements. It has room for all tuples of a test.
 inline constexpr std::uint64_t arena_bytes = 1 << 20;
+/// Returns a random size of a text. A shared element stores tuples of these sizes in three ways: in
+/// their slot, in shared extents, or in extents of their own.
 inline std::size_t some_size(runtime::Random& random) {
   const std::uint64_t dice = random.below(100);
   if (dice < 50) return 8;
@@ -79,8 +80,8 @@ Outcome outcome(Act act) {
   }
 }
 
-/// Simplest possible PastSet. After each step everything that can happen happens: movers in order
-/// of arrival, then readers in their order.
+/// Simplest possible element. After each step, it completes all accesses that can complete: first
+/// moves in order of arrival, then reads in order of arrival.
 class Model {
  public:
   explicit Model(const ElementOptions& options)
@@ -203,7 +204,7 @@ class Model {
   bool deleted_ = false;
 };
 
-/// Element that is compared with the model, in this process or in several ones.
+/// Element that is compared with the model. One process uses it, or several do.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -359,7 +360,7 @@ class Pair {
   std::uint64_t steps_ = 0, ids_ = 0;
 };
 
-/// Options that differ in behaviour.
+/// Options with which elements behave differently.
 inline auto all_options() {
   return GENERATE(ElementOptions{}, ElementOptions{.delta = 1}, ElementOptions{.delta = 3},
                   ElementOptions{.keep_newest = 1}, ElementOptions{.keep_newest = 5});

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Starts contexts that move 0, 1, 2 and so on. They are blocked in this order when it returns.
+/// Starts contexts that move 0, 1, 2 and so on. When the function returns, they wait in this order.
 std::vector<Task> start_movers(Runtime& runtime, Element& element, std::uint64_t count) {
   std::vector<Task> movers;
   for (std::uint64_t i = 0; i < count; ++i) {

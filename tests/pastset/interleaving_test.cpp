@@ -30,14 +30,14 @@ struct Tuple {
 };
 
 struct Moved {
-  std::uint64_t called;  // number of earlier calls of move(); meaningful only if it is known
+  std::uint64_t called;  // number of calls of move() before this one; 0 for observed tuples
   std::uint64_t number;
   Tuple tuple;
 };
 
-/// Several movers and observers of one element. Its limit of unobserved tuples (delta) keeps
-/// changing. They record the tuples that they saw. Each context writes to a place of its own. These
-/// places are read after all contexts have ended.
+/// Several movers and observers of one element, whose limit of unobserved tuples (delta) keeps
+/// changing. Each context records the tuples that it saw in a vector of its own. The vectors are
+/// compared after all contexts have ended.
 class Interleaving {
  public:
   Interleaving(ClockKind clock, std::uint64_t seed)

@@ -57,7 +57,7 @@ class SequenceQueue {
   std::vector<Forked> processes_;
 };
 
-/// A wait: the error that it throws, and the time until then.
+/// Result of a wait: the error that it throws, and the time of the error.
 struct Waiter {
   std::string what;
   base::Nanos at{0};
@@ -145,7 +145,7 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
       CHECK_THROWS_AS(full->observe(soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(full->move(tuple_of(1), soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(space->enter("new", values), ProcessDied);
-      // The name is free for a new space.
+      // A new space may have the same name.
       const auto next = SharedSpace::make(name);
       next->enter("e", values)->move(tuple_of(3));
       CHECK(value_of(SharedSpace::map(name)->find("e")->observe()) == 3);

@@ -143,7 +143,7 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
 
 TEST_CASE("shared space: an element that is held for a long time delays no other element") {
   on_steady_clock([&](runtime::Runtime& runtime) {
-    // A patience long enough for a busy machine.
+    // The patience is long enough for a busy machine.
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});
     const auto held = space->enter("e", values);
     const auto free = space->enter("free", values);
@@ -330,7 +330,7 @@ TEST_CASE(
   const auto space = SharedSpace::make(own_name());
   const auto before = space->enter("e", values);
   space->delete_element("e");
-  const auto element = space->enter("e", values);  // in the memory of the deleted element
+  const auto element = space->enter("e", values);  // gets the memory of the deleted element
   pastset::shared::Element& left = space->mapping().segment().elements[0];
   constexpr std::uint32_t nobody = (1 << 30) - 2;
   element->move(tuple_of(0, 20'000));

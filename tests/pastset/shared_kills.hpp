@@ -53,8 +53,8 @@ inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   return std::nullopt;
 }
 
-/// Does some work that needs other processes. Returns false if it failed because no live process
-/// could serve it. In that case other processes are starting.
+/// Calls `work`, which needs other processes. Returns false if it failed because no live process
+/// could serve it. The caller then tries again, because other processes are starting.
 inline bool with_others(const std::function<void()>& work) {
   try {
     work();
@@ -158,7 +158,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     others[which] = start(which);
     expect_progress();
     if (i + 1 < kills / 2) continue;
-    // Memory that was used once stays allocated. After half of the kills, no more may be added.
+    // Memory that was used once stays allocated. In the second half of the kills, it must not grow.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
       // From now on, the process that made the space is gone; the space must remain.

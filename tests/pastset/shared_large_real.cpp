@@ -241,7 +241,7 @@ TEST_CASE("shared space: an element holds the promised number of tuples of a siz
           space->enter(std::to_string(++names), values, {}, {.slots = 4000, .arena_bytes = arena});
       std::uint64_t next = 0;
       for (; next < most; ++next) element->move(tuple_of(next, count));
-      // Each observe and axe makes room for one move, indefinitely.
+      // Each observe and axe makes room for one more move.
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2 * most, 500); ++i) {
         REQUIRE(value_of(element->observe()) == i);
         element->axe(i);

@@ -57,8 +57,8 @@ TEST_CASE("shared space: very many mappings that come and go take no memory") {
 }
 
 TEST_CASE("shared space: very many operations of two processes take no memory") {
-  const std::uint64_t tuples =
-      from_environment("PATHS_OPERATIONS", 10'000'000) / 3;  // move, observe, axe
+  // Each tuple takes three operations: move, observe, axe.
+  const std::uint64_t tuples = from_environment("PATHS_OPERATIONS", 10'000'000) / 3;
   const std::string name = own_name();
   Between<std::atomic<bool>> is_there;
   Forked mover([&](runtime::Runtime& own) {

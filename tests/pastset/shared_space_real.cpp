@@ -129,7 +129,7 @@ TEST_CASE(
     for (int i = 0; i < 7; ++i) open->move(tuple_of(1));
     CHECK_THROWS_AS(open->move(tuple_of(1)), SharedSpaceFull);
     const auto bounded = space->enter("bounded", values, {.delta = 6}, sizes);
-    CHECK_THROWS_AS(bounded->move(tuple_of(1, 2000)), SharedSpaceFull);  // never fits
+    CHECK_THROWS_AS(bounded->move(tuple_of(1, 2000)), SharedSpaceFull);  // this tuple never fits
     bounded->move(tuple_of(0, 500));
     bounded->move(tuple_of(1, 500));
     auto third = bounded->start_move(tuple_of(2, 500));

@@ -43,7 +43,7 @@ inline runtime::Deadline soon(const runtime::Runtime& runtime, base::Nanos span 
   return runtime::Deadline::written_at(runtime.now() + span);
 }
 
-/// Returns a second descriptor for the memory of `descriptor`.
+/// Returns a duplicate of `descriptor`, for the same memory.
 inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
 
 /// Returns a read-only mapping of the memory of `space`.
@@ -64,7 +64,7 @@ inline base::Payload tuple_of(std::uint64_t value) {
   return tuple_of(value, value % 4 == 0 ? 1 + value % 900 : 1);
 }
 
-/// Returns a tuple with the same bytes, written directly in the element's memory.
+/// Returns a tuple with the bytes of `tuple`, written directly in the element's memory.
 inline base::Payload built_in(pastset::Element& element, const base::Payload& tuple) {
   base::Buffer buffer = element.buffer(tuple.size());
   std::memcpy(buffer.bytes().data(), tuple.bytes().data(), tuple.size());
@@ -95,7 +95,7 @@ inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
   }
 }
 
-/// Fails a process that is not the test itself.
+/// Throws if `is_so` is false. For child processes, in which Catch2 cannot report a failed check.
 inline void expect(bool is_so, const char* what) {
   if (!is_so) throw std::runtime_error(what);
 }
@@ -106,7 +106,7 @@ void wait_until(runtime::Runtime& runtime, const Is& is) {
     expect(runtime.now() < end, "it does not become so");
 }
 
-/// Returns an element that another process is about to enter.
+/// Waits until another process has entered the element, and returns it.
 inline std::shared_ptr<pastset::Element> find_when_there(runtime::Runtime& runtime,
                                                          SharedSpace& space,
                                                          const std::string& element = "e") {
@@ -114,7 +114,7 @@ inline std::shared_ptr<pastset::Element> find_when_there(runtime::Runtime& runti
   return space.find(element);
 }
 
-/// A process that calls `act` with an element when another process has entered it.
+/// Starts a process that waits until another one has entered the element, then calls `act` with it.
 inline Forked process_with(const std::string& name,
                            const std::function<void(runtime::Runtime&, pastset::Element&)>& act,
                            const std::string& element = "e") {

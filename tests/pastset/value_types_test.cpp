@@ -15,7 +15,7 @@ using base::Payload;
 using pastset::Element;
 using pastset::TemplateMismatch;
 
-/// Runs the test on a local element and on a shared one.
+/// Calls `use` with a local element and with a shared one.
 void with_both_kinds(const pastset::Template& tuple_template,
                      const std::function<void(Element&)>& use) {
   pastset::LocalElement local("e", tuple_template);
