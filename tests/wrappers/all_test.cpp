@@ -20,8 +20,8 @@ namespace {
 using namespace wrapper_tests;
 using paths::WrapperKind;
 
-/// Returns settings with which a kind can be tested between some threads and the end of a path.
-/// Returns nullopt for kinds that need clusters, which have tests of their own.
+/// Returns settings with which a kind can be tested between some threads and the end of a path;
+/// nullopt if the kind needs clusters. Those kinds have tests of their own.
 std::optional<std::string> settings_of(const WrapperKind& kind) {
   static const std::map<std::string, std::string> known = {
       {"allreduce", "template: f64"},   {"reduce", "template: f64"},
@@ -34,8 +34,7 @@ std::optional<std::string> settings_of(const WrapperKind& kind) {
   return found->second;
 }
 
-/// Returns the keys that a kind's settings accept. They are found in the error about an unknown
-/// key.
+/// Returns the keys that `read` accepts. It finds them in the error message about an unknown key.
 std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& read) {
   const std::string stranger(30, '_');
   base::Mistakes mistakes;
@@ -117,7 +116,7 @@ class Trial {
   }
 
   static constexpr std::uint64_t rounds = 1'000;
-  /// Threads that got an error, by round.
+  /// Indices of the threads that got an error, by round.
   std::map<std::uint64_t, std::set<std::uint32_t>> failed;
 
  private:

@@ -32,7 +32,7 @@ TEST_CASE("allreduce: only the last arriver continues down and all threads get t
   Summed t(3);
   t.meet({{3ms, 0, 0, 1}, {2ms, 1, 0, 2}, {1ms, 2, 0, 4}});
   REQUIRE(t.arrived.size() == 1);
-  CHECK(t.arrived[0].thread == 0);  // the last to arrive
+  CHECK(t.arrived[0].thread == 0);  // the last thread to arrive
   CHECK(t.arrived[0].contributions == 3);
   CHECK(t.values == std::vector<double>{7, 7, 7});
   CHECK(t.answered_at == std::vector<Nanos>{3ms, 3ms, 3ms});
@@ -254,7 +254,7 @@ TEST_CASE("allreduce: at the deadline the round fails for all threads and names 
                                t.later(70ms, 1, 0, 1.0)};
     join_all(threads);
     CHECK(t.answers[0] == t.answers[1]);
-    CHECK(t.answers[0] == t.answers[2]);  // error of the late thread
+    CHECK(t.answers[0] == t.answers[2]);  // the late thread gets the same error
     CHECK_THAT(t.answers[0], Catch::Contains("missing") && Catch::Contains("thread here/1") &&
                                  Catch::Contains("round 0"));
     CHECK(t.answered_at == std::vector<Nanos>{50ms, 50ms, 70ms});
@@ -449,10 +449,11 @@ TEST_CASE("allreduce: OS threads get the right result in thousands of rounds") {
 
 namespace {
 
-/// Rounds of large values, which waiting OS threads help to combine.
+/// Rounds of values so large that waiting OS threads help to combine them.
 struct LargeRounds {
   static constexpr std::uint32_t threads = 4;
-  static constexpr std::size_t count = 300'001;  // a multiple neither of parts nor of SIMD lanes
+  // Not a multiple of the number of parts or of SIMD lanes.
+  static constexpr std::size_t count = 300'001;
   explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
     settings.emplace_back("template", fmt::format("f64[{}]", count));
     const auto join = builder.wrapper("allreduce", "sum", settings);

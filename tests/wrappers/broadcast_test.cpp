@@ -48,9 +48,9 @@ struct Tree {
   std::vector<Nanos> answered_at;
 };
 
-/// Path 0 has four threads, and the root of its broadcast never arrives. The first stage below
-/// their join takes 3 ms to fetch 42. Only failures continue to a barrier; the thread of path 1
-/// enters this barrier too.
+/// Path 0 has four threads, and the root of its broadcast never arrives. The stage below the
+/// broadcast takes 3 ms to fetch the value 42. Only failures continue from there, to a barrier that
+/// the thread of path 1 also enters.
 struct Fetched {
   Fetched() {
     const auto upper = builder.wrapper("broadcast", "upper", Words{});
@@ -68,8 +68,8 @@ struct Fetched {
     builder.path("graph", 1, {lower, end});
     here.emplace(builder);
   }
-  /// Spawns a thread that contributes after `delay`. fetches() contributes a value, fails() a
-  /// failure.
+  /// Spawns a thread that contributes after `delay`. The thread of fetches() contributes a value,
+  /// the thread of fails() a failure.
   runtime::Task fetches(Nanos delay, std::uint32_t thread) { return later(delay, thread, nullptr); }
   runtime::Task fails(Nanos delay, std::uint32_t thread) {
     return later(delay, thread,

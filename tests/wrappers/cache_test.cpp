@@ -12,7 +12,8 @@ using base::Payload;
 using paths::OperationKind;
 using namespace wrapper_tests;
 
-/// Element below the cache: each tuple is its number times ten, and the newest is number 7.
+/// Replies as an element below the cache: the value of each tuple is ten times its number, and the
+/// newest tuple has number 7.
 paths::Result tuple(const paths::Operation& operation) {
   paths::Result result;
   result.number = operation.kind == OperationKind::observe_number ? operation.number : 7;

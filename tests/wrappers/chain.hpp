@@ -53,7 +53,8 @@ class Chain {
   paths::Deployment& deployment() { return host_.deployment(); }
   base::Nanos now() const { return runtime_.now(); }
 
-  /// Adds a stage of `wrapper` above `below`; nullptr = at the end.
+  /// Adds a stage of `wrapper` above the stage `below`. If `below` is nullptr, the new stage is the
+  /// end of the chain.
   const paths::Stage& stage(paths::Wrapper& wrapper, const paths::Stage* below = nullptr,
                             std::uint32_t role = 0) {
     paths::Stage stage;

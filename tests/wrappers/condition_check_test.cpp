@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/condition_check_test.cpp — decisions of one root, with the other clusters played
-// by the test.
+// tests/wrappers/condition_check_test.cpp — decisions of one root; the test plays the other
+// clusters.
 #include "wrappers/condition_check.hpp"
 
 #include <catch2/catch.hpp>
@@ -316,7 +316,7 @@ TEST_CASE("condition_check: rounds are decided one after another in order") {
   });
 }
 
-/// A root that requests `ask_for` tuples at once.
+/// A root whose requests ask for `ask_for` tuples each.
 struct Asker : Root {
   explicit Asker(const char* ask_for = "1") : Root("conditional", false, ask_for) {}
 };
@@ -404,7 +404,7 @@ TEST_CASE("condition_check: a subscription is used up before the next request") 
     });
     t.move(0, 1);
     t.at(15ms, [&] {
-      CHECK(t.asked().empty());  // each of a and c has sent one tuple of two
+      CHECK(t.asked().empty());  // a and c have each sent one of two requested tuples
       t.cache("a", tuple(1, 9));
     });
     CHECK(t.move(1, 1).proved);

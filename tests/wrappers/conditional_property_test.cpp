@@ -135,9 +135,8 @@ std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answe
   return first;
 }
 
-/// Returns the mistake in the iterations in which clusters failed; "" = none. A cluster must not
-/// fail before the fault. It must not fail either while the tuples of the other clusters still
-/// prove the result.
+/// Checks the first failed iteration of each cluster. Returns a mistake; "" = none. A cluster must
+/// not fail before the fault, nor while tuples of the other clusters still prove the result.
 std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::uint64_t>& failed) {
   const bool is_exactly_known = scene.fault == Fault::contribution || scene.fault == Fault::store;
   const bool has_fault = !is_exactly_known || scene.is_checked(scene.faulty_iteration);
@@ -164,8 +163,8 @@ std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::ui
   return "";
 }
 
-/// Does the same for batches, where the iteration of each failure is known exactly. A cluster fails
-/// when it needs the values of an iteration that it never received.
+/// Checks failed iterations as wrong_failures_in_step() does, for batches. Here the iteration of
+/// each failure is known exactly: a cluster fails when it needs values that it never received.
 std::string wrong_failures_of_batches(const Scene& scene,
                                       const std::vector<std::uint64_t>& failed) {
   const std::uint64_t every = scene.relaxation().every, lag = scene.lag();
@@ -202,8 +201,9 @@ std::string wrong_failures_for_good(const Scene& scene, const MultiCluster& mult
                              : wrong_failures_in_step(scene, failed);
 }
 
-/// Does the same in a tree. A failure affects one round, and all clusters get the error when that
-/// round is due. The cluster of a failed contribution also gets an error at once.
+/// Checks failed iterations in a tree. A failure affects one round, and all clusters get the error
+/// when the result of that round is due. The cluster of a failed contribution also gets an error at
+/// once.
 std::string wrong_failures_in_tree(const Scene& scene, const MultiCluster& multi_cluster) {
   if (scene.fault == Fault::deadline) return "";
   const std::uint64_t due = scene.faulty_iteration + scene.lag();
@@ -305,7 +305,8 @@ struct Seeds {
   std::uint64_t first, last;
 };
 
-/// Counts wrong conditions among conditional decisions while part of the rule is switched off.
+/// Runs random scenes while `switches` turn off a part of the decision rule. Returns the counts,
+/// with the number of wrong conditions.
 Counts judge_switched(ConditionCheckSwitches switches, std::uint64_t usual) {
   Counts counts;
   const Seeds seeds(std::min(usual, usual_seeds));

@@ -37,14 +37,15 @@ std::vector<std::uint64_t> in_order(std::size_t count) {
   return sequences;
 }
 
-/// Returns the moved bytes in other memory.
+/// Returns a result with a copy of the moved bytes.
 paths::Result another_tuple(const paths::Operation& operation) {
   paths::Result result;
   result.payload = base::Payload::copy_of(operation.payload.bytes());
   return result;
 }
 
-/// One link, which one path passes on the way down and another on the way up.
+/// One direction of a link. Operations of one path pass it on the way down, and results of another
+/// path on the way up.
 struct Linked {
   explicit Linked(LinkModel model, Answer element_below = Answer())
       : element(std::move(element_below)), link(chain.deployment(), std::move(model)) {}
@@ -273,7 +274,7 @@ TEST_CASE(
     });
     t.chain.wait_until(30ms);
     t.chain.operate(t.going_down, move_of(zeros(8), 1));
-    CHECK(t.chain.now() == 50ms);  // would be 35 ms if it did not wait for the message before
+    CHECK(t.chain.now() == 50ms);  // 35 ms without the wait for the previous message
     early.join();
     t.chain.operate(t.going_down, move_of(zeros(8), 2));
     CHECK(t.chain.now() == 55ms);

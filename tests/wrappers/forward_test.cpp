@@ -16,9 +16,9 @@ using base::Payload;
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Returns a program in which alpha-0 has the element `work`. The threads of beta-0 reach it over a
-/// link of 3 ms, and 7 ms back. The thread of alpha-0 reaches it at once. A link's wrapper runs on
-/// the host where its direction starts.
+/// Returns a program in which alpha-0 has the element `work`. Operations of beta-0 take 3 ms to the
+/// element, and their results 7 ms back. The thread of alpha-0 reaches it without delay. The
+/// wrapper of each direction of the link runs on the host that sends in this direction.
 Sim two_clusters(const std::string& element_options = "") {
   return Sim(fmt::format(
       "hosts:\n"
@@ -37,7 +37,7 @@ Sim two_clusters(const std::string& element_options = "") {
       element_options));
 }
 
-/// Runs two_clusters(), and returns the messages to the other cluster of each host.
+/// Runs two_clusters(). Returns the number of messages that each host sent to the other cluster.
 std::map<std::string, std::uint64_t> messages_of(
     const std::function<void(paths::Thread&)>& thread) {
   const auto report = two_clusters().run_well(thread);

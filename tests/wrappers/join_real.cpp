@@ -11,9 +11,9 @@ TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory
   const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: " + threads +
                               "}}\ncollectives: {sum: {operation: sum, template: f64}}\n");
   constexpr int rounds = 1000;
-  // A thread may start the next round while others are still in this round. When this first
-  // happens, the join allocates one more round with its slots, its entry and its futex. When it
-  // happens is random.
+  // A thread may start the next round while others are still in this round. The first time that
+  // this happens, the join allocates a second round with its slots, entry and futex. It may happen
+  // at any time.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
   const auto program = [&](paths::Thread& one) {

@@ -46,7 +46,7 @@ std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below)
   return marked;
 }
 
-/// Records the operations that reach it, including failed contributions.
+/// End of a path. It records the operations that arrive, including failed contributions.
 class End final : public paths::Wrapper {
  public:
   explicit End(std::vector<paths::OperationKind>& seen) : seen_(seen) {}
@@ -60,7 +60,7 @@ class End final : public paths::Wrapper {
   std::vector<paths::OperationKind>& seen_;
 };
 
-/// A waiting operation without a context.
+/// State of an operation that waits without a context.
 struct Parked final : paths::ServiceRoom, paths::OperationState {
   Parked() : OperationState(room) {}
   void arrived(paths::Outcome&& outcome) noexcept override { failure = outcome.failure; }

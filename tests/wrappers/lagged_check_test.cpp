@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/lagged_check_test.cpp — late decisions of one root, with the other clusters played
-// by the test.
+// tests/wrappers/lagged_check_test.cpp — late decisions of one root; the test plays the other
+// clusters.
 #include "wrappers/lagged_check.hpp"
 
 #include <catch2/catch.hpp>

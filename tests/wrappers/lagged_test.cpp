@@ -126,7 +126,7 @@ TEST_CASE("lagged: a failed contribution continues down at once and is due later
 TEST_CASE(
     "lagged: a release continues down after all results but announces the withdrawal before") {
   Late t;
-  t.refused = 1;  // any result
+  t.refused = 1;  // round whose operation fails
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 1}) t.move(sequence);
     t.chain.wait_until(3ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/one_root.hpp — the root of one of three clusters, with the others played by the
-// test.
+// tests/wrappers/one_root.hpp — the root of one of three clusters; the test plays the other two
+// clusters.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -23,8 +23,8 @@ inline base::Settings two_words(const char* one, const char* other) {
 
 inline double value_of(const paths::Result& result) { return result.payload.read<double>(); }
 
-/// The root of cluster b. Elements a and c hold the tuples of the other clusters, which the test
-/// fills. The owner builds the path.
+/// The root of cluster b. The test fills elements a and c with the tuples of the other clusters.
+/// Each test builds the path.
 struct OneRoot {
   paths::Result move(std::uint64_t sequence, double value) {
     return here->move(0, 0, sequence, base::Payload::of(value));
@@ -58,9 +58,8 @@ struct OneRoot {
   std::vector<runtime::Task> later;
 };
 
-/// Returns the error about a check with these settings, or "nothing". The setting `key` gets
-/// `value` instead of its own value; if `value` is null, the setting is removed. Element `other`
-/// has the template f64.
+/// Returns the error message for a check with these settings, or "nothing". First the setting `key`
+/// gets the value `value`, or is removed if `value` is null. Element `other` has the template f64.
 inline std::string mistakes_with(const std::string& kind, const Entries& settings,
                                  const pastset::Template& of_elements, std::string_view key,
                                  const base::Settings& value) {

@@ -17,7 +17,7 @@ using base::Nanos;
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Elements near and far, with a link of 10 ms, and a record of what passed.
+/// Elements near and far, connected by a link of 10 ms, and a record of the operations over it.
 struct Pushed {
   enum class What : std::uint8_t { newest, every, asked };
   explicit Pushed(What what) {
@@ -47,7 +47,7 @@ struct Pushed {
   void ask(std::uint64_t from, std::uint64_t count) {
     here->host().element("asks")->move(paths::ask_tuple({from, count}));
   }
-  /// Waits until nothing is under way and returns all tuples of the far element.
+  /// Waits until no tuple is under way. Returns the new tuples of the far element.
   std::vector<std::uint64_t> arrived() {
     here->sleep(100ms);
     std::vector<std::uint64_t> all;

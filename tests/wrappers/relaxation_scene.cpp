@@ -98,7 +98,8 @@ void Scene::draw_operation(Random& random) {
                                     Comparison::greater, Comparison::at_least, Comparison::equal);
 }
 
-/// Draws values. Sums vary with the scale of their iteration. Logical values rarely decide.
+/// Draws the values of all threads. Sums vary with the scale of their iteration. For logical
+/// operations, a value that decides alone is rare.
 void Scene::draw_values(Random& random) {
   const double rare = 0.02 + 0.2 * random.unit();
   for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
@@ -374,7 +375,7 @@ void MultiCluster::add_cluster(std::uint32_t c) {
   paths_.push_back(builder_.path("graph", scene_.threads[c], way));
 }
 
-/// Adds one tree in which the rounds of each cluster are lagged.
+/// Adds one tree over all clusters, with a wrapper that makes the rounds of each cluster late.
 void MultiCluster::add_tree() {
   builder_.element(result_name(0), value_);
   builder_.plan().elements.back().tuple_template = paths::partial_template(value_);

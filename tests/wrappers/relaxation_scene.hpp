@@ -23,14 +23,14 @@ struct Relaxation {
   enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
   enum class Transfer : std::uint8_t { pull, push, demand };
   Kind kind = Kind::exact;
-  std::uint64_t rounds = 0;  ///< periodic: interval of checks; lagged, budget: lateness
+  std::uint64_t rounds = 0;  ///< periodic: rounds from check to check; lagged, budget: lateness
   std::uint64_t every = 1;   ///< budget: rounds in one message
   Transfer transfer = Transfer::pull;
   std::uint64_t count = 1;  ///< tuples in one request
   bool all_to_all = true;
 
   bool is_late() const { return kind == Kind::lagged || kind == Kind::budget; }
-  /// Returns whether a cluster must receive every value of the other clusters.
+  /// Returns whether each cluster must receive every value of every other cluster.
   bool tells_batches() const { return all_to_all && is_late(); }
 };
 
@@ -48,18 +48,18 @@ enum class Fault : std::uint8_t {
 
 struct SceneOptions {
   bool may_fail = true;
-  std::optional<Relaxation::Kind> only = {};  ///< relaxation to draw; empty: any
+  std::optional<Relaxation::Kind> only = {};  ///< relaxation to draw; nullopt = any
 };
 
-/// All random choices, drawn from the seed before anything runs.
+/// Random clusters, values and fault. The constructor draws all random choices from the seed.
 struct Scene {
   Scene(std::uint64_t seed, SceneOptions options);
 
   std::uint32_t clusters() const { return static_cast<std::uint32_t>(threads.size()); }
   ClusterSet everyone() const { return (1u << clusters()) - 1; }
   std::uint64_t contributors(ClusterSet set) const;
-  /// Returns the result that every cluster must compute. It combines the values in order, first
-  /// those of the threads in each cluster, then those of the clusters.
+  /// Returns the combination of the values of the clusters in `set`. It combines in order: first
+  /// the values of the threads in each cluster, then those of the clusters.
   base::Payload fold(std::uint64_t iteration, ClusterSet set) const;
   base::Payload partial(std::uint64_t iteration, std::uint32_t cluster) const;
   bool is_proved_by(std::uint64_t iteration, ClusterSet set) const;
@@ -70,13 +70,13 @@ struct Scene {
   bool may_prove() const { return relaxation().kind == Relaxation::Kind::conditional; }
   bool asks() const { return relaxation().transfer == Relaxation::Transfer::demand; }
   bool has_batches() const { return relaxation().tells_batches(); }
-  /// Whether a round continues down to the check.
+  /// Returns whether the round of an iteration continues down to the check of the condition.
   bool is_checked(std::uint64_t iteration) const {
     return relaxation().kind != Relaxation::Kind::periodic ||
            (iteration + 1) % relaxation().rounds == 0;
   }
   std::uint64_t lag() const { return relaxation().is_late() ? relaxation().rounds : 0; }
-  /// Returns the first message that does not arrive over a failing link.
+  /// Returns the index of the first message that does not arrive over a failing link.
   std::uint64_t faulty_message() const {
     if (!algorithm.all_to_all) return faulty_iteration;
     return has_batches() ? faulty_iteration / relaxation().every : faulty_iteration / 2;
@@ -85,7 +85,7 @@ struct Scene {
   std::string family() const;
 
   std::uint64_t seed;
-  std::vector<std::uint32_t> threads;  // count by cluster
+  std::vector<std::uint32_t> threads;  // number of threads of each cluster
   std::uint64_t iterations;
   Relaxation algorithm;
   paths::Decision decision;
@@ -114,14 +114,14 @@ struct Answer {
   Nanos took{0};
 };
 
-/// Traffic over the links of a pair of clusters.
+/// Requested and received tuples of one cluster from another.
 struct Transferred {
-  std::uint64_t asked = 0;  // tuples
+  std::uint64_t asked = 0;  // requested tuples
   std::uint64_t came = 0;
-  std::vector<std::uint64_t> asked_in;  // iterations
+  std::vector<std::uint64_t> asked_in;  // iterations of the requests
 };
 
-/// Called with each operation that leaves over a link.
+/// Function that is called with each operation that leaves over a link.
 using Saw = std::function<void(const paths::Operation&)>;
 
 /// The scene's clusters, all on one host. Each cluster has an allreduce, the wrappers of the
@@ -170,7 +170,7 @@ class MultiCluster {
   runtime::Random link_random_;
   pastset::Template value_;
   test_support::PlanBuilder builder_;
-  std::vector<std::uint32_t> paths_;  // index by cluster
+  std::vector<std::uint32_t> paths_;  // path of each cluster
   std::optional<test_support::OneHost> here_;
   std::vector<std::vector<std::vector<Answer>>> answers_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Transferred> transferred_;

@@ -180,7 +180,7 @@ TEST_CASE("session: detaching with operations under way throws and the destructo
     paths::Path& work = attached->path("work");
     work.set_delta(1);
     work.move_value(std::int64_t{0});
-    paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // no room
+    paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // waits for room
     CHECK(mistake_of([&] { attached.detach(); }) ==
           "thread alpha-0/0: detach while an operation that it started on path work is under way; "
           "wait for it first");
@@ -217,7 +217,7 @@ TEST_CASE("session: a thread that ends without detaching is detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();  // destroyed after other threads have taken the same rank
+  kept.clear();  // destroys objects whose ranks other threads have taken since
   // This thread never detaches; the static pointer keeps the object reachable.
   static std::atomic<Attached*> dropped{nullptr};
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });
