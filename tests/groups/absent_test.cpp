@@ -20,7 +20,7 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Longest time in which an error must arrive. It is far below the deadline of 60 s.
+/// Returns the time in which an error must arrive. It is far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
 }
@@ -68,7 +68,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Checks that members get the error promptly and that it names the thread and its host.
+/// Checks that each member promptly gets an error, which names the absent thread and its host.
 void check_named(const Case& one, bool is_ended_before, runtime::ClockKind clock) {
   const Sim sim(one.config);
   std::map<std::uint32_t, std::string> told;

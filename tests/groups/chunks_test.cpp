@@ -17,7 +17,7 @@ using collectives::Range;
 using collectives::Rank;
 using groups::Chunks;
 
-/// An element of `in`: its member and position.
+/// Name of an element of an input: the member that has the input, and the position in it.
 struct Element {
   Rank member = 0;
   Count position = 0;
@@ -36,7 +36,8 @@ CollectiveSpec random_spec(std::mt19937_64& random, Collective collective, Rank 
   return task;
 }
 
-/// The range of `in` of `source` that `target` takes, by the definition of the collective.
+/// Returns the range of the input of `source` that `target` gets, by the definition of the
+/// collective.
 Range block(const CollectiveSpec& task, Rank source, Rank target) {
   switch (task.collective) {
     case Collective::alltoall: return collectives::given(task, source, target);
@@ -46,7 +47,8 @@ Range block(const CollectiveSpec& task, Rank source, Rank target) {
   }
 }
 
-/// Returns the number of elements that arrive at a wrong place or not once, over all members.
+/// Returns the number of elements of all members that arrive at a wrong position, or do not arrive
+/// exactly once.
 std::uint64_t wrong_elements(const CollectiveSpec& task, Count chunk_max) {
   const Rank members = task.size();
   std::vector<Chunks> all;

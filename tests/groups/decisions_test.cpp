@@ -41,7 +41,8 @@ const std::string by_size =
     "      - {up_to: 64B, use: recursive_doubling}\n"
     "      - {up_to: inf, use: \"tree:shape=chain\", segment: 1KiB, pinned: true}\n";
 
-/// Returns the schedule by which a group of all threads sums an array of `count` numbers.
+/// Returns the name of the schedule with which a group of all threads sums arrays of `count`
+/// numbers.
 std::string schedule_of(const Sim& sim, std::size_t count, const std::string& named = "") {
   std::string schedule;
   sim.run_well([&](paths::Thread& thread) {
@@ -72,7 +73,8 @@ groups::Explanation explained(const Sim& sim, std::size_t count) {
 TEST_CASE("decisions: a group takes the schedule of the table and a named one overrides it") {
   const Sim sim(four_hosts + table_of(by_size));
   CHECK(schedule_of(sim, 8) == "recursive_doubling");
-  CHECK_THAT(schedule_of(sim, 9), Catch::Contains("segment=0,shape=chain"));  // one segment
+  // segment=0: the whole array is one segment.
+  CHECK_THAT(schedule_of(sim, 9), Catch::Contains("segment=0,shape=chain"));
   CHECK_THAT(schedule_of(sim, 4096), Catch::Contains("segment=128,shape=chain"));
   CHECK_THAT(schedule_of(sim, 8, "clusters"), Catch::StartsWith("clusters"));
   const Sim without(four_hosts);
@@ -143,7 +145,7 @@ TEST_CASE("decisions: a schedule that the group or its sums forbid is refused on
       CHECK_THAT(error.what(), Catch::Contains("it sums up as 'by block'"));
       ++refused;
     }
-    world.run(groups::allreduce(in, out, "max"));  // exact, so that the order is any
+    world.run(groups::allreduce(in, out, "max"));  // a maximum is exact in any order
   });
   CHECK(refused == 4);
 }

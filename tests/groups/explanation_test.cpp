@@ -33,8 +33,8 @@ std::string random_config(std::mt19937_64& random) {
   return config + "lanes: {inbox: 4GiB}\n";
 }
 
-/// Returns a call of a group with one member on each host. The calls of a reduction differ in the
-/// orders of summation that they allow.
+/// Returns a call of a group with one member on each host. If it reduces, `variant` chooses which
+/// orders of summation the call allows.
 groups::Call call_of(Collective collective, std::uint64_t variant) {
   groups::Call call;
   call.collective = collective;
@@ -44,7 +44,8 @@ groups::Call call_of(Collective collective, std::uint64_t variant) {
   return call;
 }
 
-/// Runs the call on all hosts. Returns the schedule that the group took, and the time.
+/// Runs the call on all hosts. Returns the name of the schedule that the group used, and the time
+/// of the operation.
 std::pair<std::string, base::Nanos> run(const Sim& sim, const groups::Call& asked,
                                         const collectives::CollectiveSpec& task) {
   std::string taken;

@@ -57,7 +57,7 @@ TEST_CASE("groups: different calls of members are an error for all and none wait
       for (const std::string& one : all) CHECK(one != "");
       for (const std::string& one : all) CHECK(one != "did not come");
     }
-  // The error shows each member which calls the other members of its host made.
+  // The error of a member also names the calls of the other members of its host.
   const std::string told = endings(differ(1, max))[1];
   CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64, 8 by best'"));
   CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64, 8 by best'"));
@@ -225,7 +225,7 @@ TEST_CASE(
     world.run(groups::reduce(mine, mine.first(world.rank() == 0 ? 8 : 0), "sum", 0));
   });
   check_all_contain(reduced, "`out` of thread alpha-0/0 overlaps `in` of thread alpha-0/1");
-  CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // adjacent
+  CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // adjacent memory
   CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // only the two inputs overlap
   // Each member's output is its input.
   CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));

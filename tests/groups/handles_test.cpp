@@ -34,7 +34,7 @@ collectives: {sum: {operation: sum, template: f64}}
 lanes: {inbox: 0B}
 )";
 
-/// One of the two threads, and all that it needs for an operation of any kind.
+/// One of the two threads, with all objects that it needs for an operation of any kind.
 struct Side {
   explicit Side(paths::Thread& of, pastset::Element& shared)
       : thread(of),
@@ -52,7 +52,8 @@ struct Side {
   groups::Call sum() { return groups::allreduce(in, outs.emplace_back(1), "sum"); }
 };
 
-/// A kind of operation. One thread starts it. It ends when the other thread has called `end`.
+/// A kind of operation, of which one thread calls `start`. The operation ends when the other thread
+/// has called `end`.
 template <class T>
 struct Kind {
   std::string name;
@@ -101,8 +102,8 @@ void expect_unusable(Handle<T>& handle) {
   expect(!handle.cancel(), "cancel() returns false");
 }
 
-/// Calls `start` on one thread, with a function as the second argument. When `start` calls that
-/// function, the other thread ends `times` operations.
+/// Calls `start` on one thread. Its second argument is a function: when `start` calls it, the other
+/// thread ends `times` operations.
 template <class T, class Start>
 void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& start) {
   INFO(kind.name << (clock == ClockKind::steady ? " on the steady clock" : ""));

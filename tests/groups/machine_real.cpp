@@ -26,7 +26,7 @@ test_support::Sim hosts_of_a_machine(int hosts, const std::string& more = "") {
       fmt::format("deadline: 20s\nclusters: {{a: {{hosts: {}}}}}\nlanes:\n", hosts));
 }
 
-/// Returns clusters of 3, 2 and 1 hosts, which are the machines of a group.
+/// Returns a program on clusters of 3, 2 and 1 hosts. Groups treat each cluster as a machine.
 test_support::Sim machines_apart(const std::string& more = "") {
   return test_support::Sim(test_support::network_line("ipc", 6) + more + R"(deadline: 20s
 clusters: {a: {hosts: 3}, b: {hosts: 2}, c: {hosts: 1}}
@@ -48,8 +48,8 @@ rlimit limit_address_space(bool lowers) {
   return before;
 }
 
-/// Returns the contribution of a thread to sums. If values are grouped in another way, at least one
-/// of 64 consecutive sums has other bits.
+/// Returns a thread's contribution to `count` sums. If terms are added in another grouping, at
+/// least one of 64 consecutive sums has different bits.
 Values terms(std::uint32_t rank, std::size_t count) {
   Values values;
   for (std::size_t i = 0; i < count; ++i)

@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Returns the errors of two members in an operation with type `First` on the first and `Second` on
-/// the other; "" = no error.
+/// Returns the errors of two members in an operation. The first member uses the type `First`, the
+/// other `Second`; "" = no error.
 template <class First, class Second, class Operate>
 std::vector<std::string> errors_of(const std::string& hosts, Operate operate) {
   const Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));

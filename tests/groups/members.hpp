@@ -34,7 +34,8 @@ inline std::string one_cluster(const std::string& hosts, const std::string& lane
       lanes);
 }
 
-/// Sums the ranks in each of `size` elements with a schedule, and checks the result.
+/// Runs an allreduce in which each member contributes its rank in each of `size` elements. Checks
+/// the result.
 inline void sum_ranks(groups::Group& group, std::size_t size = 1,
                       const std::string& schedule = "best", std::size_t window = 0,
                       std::size_t receiving_ports = 0) {
@@ -47,8 +48,8 @@ inline void sum_ranks(groups::Group& group, std::size_t size = 1,
   CHECK(out == Values(size, std::int64_t{group.size()} * (group.size() - 1) / 2));
 }
 
-/// Runs `use` on each thread in a group of all threads, in this order of ranks. Returns the error
-/// of each member by rank; "" = no error.
+/// Calls `use` on each thread with a group of all threads. `order` gives the threads in the order
+/// of their ranks. Returns the error of each member by rank; "" = no error.
 inline std::vector<std::string> errors_of_members(const Sim& sim,
                                                   const std::function<void(groups::Group&)>& use,
                                                   const Threads& order = {}) {

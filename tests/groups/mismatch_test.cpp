@@ -19,7 +19,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using Calls = std::function<void(groups::Group&)>;
 
-/// Longest time in which an error must arrive. It is far below the deadline of 60 s.
+/// Returns the time in which an error must arrive. It is far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 3s : 30s;
 }
@@ -138,7 +138,8 @@ std::vector<Difference> differences() {
   };
 }
 
-/// Returns the error of each member's operations, or "". Checks that all operations end promptly.
+/// Runs operations in which the call of member `one` differs. Returns the error of each member;
+/// "" = none. Checks that all operations end promptly.
 std::vector<std::string> endings(const std::string& config, const Difference& difference,
                                  std::uint32_t one, runtime::ClockKind clock) {
   const Sim sim(config);

@@ -26,8 +26,8 @@ using test_support::thrown;
 using test_support::WrittenFile;
 using namespace std::chrono_literals;
 
-/// Returns three sites, of which the third is near the second. Each link has this number of
-/// streams.
+/// Returns the config of three sites, of which the third is near the second. Each link has
+/// `streams` streams.
 std::string sites(int streams) {
   return fmt::format(R"(
 clusters:
@@ -63,7 +63,7 @@ base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   return end - begin;
 }
 
-/// Returns what the members of all hosts select for the allgather.
+/// Returns the schedule that a group with a member on each host selects for the allgather.
 auto selected(const Sim& sim, const std::string& algorithm) {
   groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
   groups::SelectionKey question;
@@ -74,15 +74,15 @@ auto selected(const Sim& sim, const std::string& algorithm) {
   return selector.answer(question);
 }
 
-/// Returns the time that the group's plan predicts for the allgather.
+/// Returns the predicted time of the schedule that selected() returns.
 base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
   const auto choice = selected(sim, algorithm);
   REQUIRE(choice->planned);
   return choice->planned->time;
 }
 
-/// Tries these schedules for an allgather on member 0. Returns the error for each refused schedule,
-/// and "nothing" for each accepted one.
+/// Starts an allgather with each schedule in `algorithms` on member 0. Returns the error for each
+/// refused schedule, and "nothing" for each accepted one.
 std::vector<std::string> refused(const Sim& sim, const std::vector<std::string>& algorithms) {
   std::vector<std::string> all;
   sim.run([&](paths::Thread& thread) {
@@ -141,7 +141,7 @@ TEST_CASE("planned groups: a planner with limits in bytes receives the size of a
 
 namespace {
 
-/// Returns three sites that are equally near to each other.
+/// Returns the config of three sites that are equally near to each other.
 std::string near_sites(const std::string& last_cluster) {
   std::string text = "clusters: {a: {}, b: {}, " + last_cluster + ": {}}\nlinks:\n";
   for (const std::string from : {"a", "b", "c"})

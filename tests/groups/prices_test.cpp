@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 
 constexpr base::Nanos begin = 100ms;
 
-/// Returns the time of one operation by all threads, one per host, that begin together.
+/// Returns the time of one operation. Each host has one thread, and all threads begin at the same
+/// time.
 base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t count) {
   base::Nanos end{0};
   sim.run_well([&](paths::Thread& thread) {

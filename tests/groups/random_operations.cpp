@@ -72,8 +72,8 @@ Drawn draw(std::mt19937_64& random, std::uint32_t members, Collective collective
   return drawn;
 }
 
-/// In half of the cases, draws an algorithm from the list, if one is suitable. `between` is the
-/// collective that runs between hosts.
+/// In half of the cases, draws an algorithm for the operation, if a suitable one exists. `between`
+/// is the collective that runs between hosts.
 void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
                     const collectives::Topology& topology, std::uint32_t root) {
   if (random() % 2 == 0) return;
@@ -104,8 +104,8 @@ void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const p
   test_support::draw_operations(random, group, plan, some);
 }
 
-/// Draws colours and keys for a split. Colours are few, some threads have none, and some threads
-/// have equal keys.
+/// Draws a colour and a key of each thread for a split. There are few colours. Some threads have no
+/// colour, and some have equal keys.
 void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint32_t threads) {
   const std::uint64_t colours = 1 + random() % 3;
   const bool are_reversed = random() % 4 == 0;
@@ -145,7 +145,8 @@ void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arra
         pastset::TupleWriter(numbers).put_array(std::span<const std::int64_t>(values)).payload());
 }
 
-/// Whether the results are correct and only members with a result have one.
+/// Returns whether the results are correct, and whether only members that must get a result have
+/// one.
 bool has_come_right(const Drawn& drawn, std::uint32_t rank, const Arrays& arrays) {
   if (arrays.into == nullptr) return arrays.out == arrays.expected;
   const bool has_root = drawn.collective == Collective::reduce ||

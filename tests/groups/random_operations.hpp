@@ -30,32 +30,34 @@ struct RandomRun {
   std::uint64_t seed = 0;
   std::string config;
   RandomGroup world;
-  std::vector<std::optional<std::int64_t>> colours;  ///< by thread
+  std::vector<std::optional<std::int64_t>> colours;  ///< colour of each thread in the split
   std::vector<std::int64_t> keys;
   std::vector<RandomGroup> groups;  ///< groups of the split
 };
 RandomRun random_run(std::uint64_t seed, std::size_t operations);
 
-/// Adds one operation of each of these collectives to the group. The group's threads must be set.
-/// Everything else about an operation is drawn.
+/// Adds one random operation of each collective in `all` to the group.
+/// Requires: `group.threads` is set.
 void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::Plan& plan,
                      std::span<const collectives::Collective> all);
 /// Runs a member's part of all operations of a group. Returns the number of wrong results.
 std::uint64_t wrong_operations_of(groups::Group& group, paths::Thread& thread,
                                   const RandomGroup& all, std::uint64_t seed);
 
-/// Runs one thread's part of a run. Several operations are under way at once, with pauses between
-/// them. Returns the number of wrong results.
+/// Runs one thread's part of `run`. Several operations are under way at the same time, and their
+/// starts have pauses in between. Returns the number of wrong results.
 std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
 
-/// Runs everything in this process.
+/// Draws a run and checks it with all hosts in this process.
 void try_operations(std::uint64_t seed, runtime::ClockKind clock, std::size_t operations);
-/// Runs each host in a separate process.
+/// Draws a run and checks it with each host in a process of its own.
 void try_between_processes(std::uint64_t seed, std::size_t operations);
-/// Makes a thread throw at a random moment on the virtual clock.
+/// Runs allreduces on the virtual clock until a thread throws at a random time. Checks that all
+/// other threads get an error, or none does.
 void try_to_fail(std::uint64_t seed);
-/// Makes hosts do allreduces until one of them is killed at a random moment. They are in one
-/// cluster, and thus use shared memory, or in two clusters with an emulated link.
+/// Runs allreduces between processes until one of them is killed at a random time. Checks that all
+/// others get an error that names it. If `is_one_cluster`, the hosts use shared memory. Otherwise
+/// they are in two clusters with an emulated link.
 void try_to_kill(std::uint64_t seed, bool is_one_cluster);
 
 }  // namespace test_support

@@ -27,7 +27,7 @@ struct Drawn {
   }
 };
 
-/// Returns a small number, so that sums and products of many stay exact.
+/// Returns the value of an element. It is so small that sums and products of many values are exact.
 inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t index) {
   const std::uint64_t mixed =
       (drawn.salt * 0x9e3779b97f4a7c15 + rank * 0x100000001b3 + index) * 0xff51afd7ed558ccd;
@@ -44,7 +44,7 @@ inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const std::uint64_t upper = a(second) * b(first) + b(second);
   return static_cast<std::int64_t>(upper << 32 | std::uint32_t{a(second) * a(first)});
 }
-void add_composition();  ///< call once
+void add_composition();  ///< registers the operation; must be called once
 
 class Reference {
  public:

@@ -204,8 +204,8 @@ TEST_CASE("groups: operations before a failed one continue and later ones fail")
       groups::Group world(thread);
       std::vector<std::vector<double>> in(5, std::vector<double>(20'000, 1.0)),
           out(5, std::vector<double>(20'000));
-      // Member 1 fails in operation `first`, which is 2 or 3. Member 2 fails in the other one of
-      // these two.
+      // Member 1 fails in operation `first`, which is 2 or 3. Member 2 fails in the other of these
+      // two operations.
       if (world.rank() == 1) in[first][0] = std::nan("");
       if (world.rank() == 2) in[5 - first][0] = std::nan("");
       std::vector<groups::Started> started;

@@ -24,8 +24,8 @@ using test_support::Threads;
 
 constexpr std::size_t hosts_max = 12;
 
-/// Returns the config's value of `hosts`, with up to this depth of groups: a number, or nested
-/// groups.
+/// Returns a random value for the config's key `hosts`: a number, or groups of hosts that are
+/// nested at most `depth` levels deep.
 std::string random_hosts(std::mt19937_64& random, std::size_t depth, std::size_t& left) {
   if (depth == 0) {
     const std::size_t hosts = 1 + random() % std::min<std::size_t>(3, left);
@@ -40,7 +40,8 @@ std::string random_hosts(std::mt19937_64& random, std::size_t depth, std::size_t
   return "{" + groups + "}";
 }
 
-/// Returns 1 to 3 clusters with up to 12 hosts in total, each with up to 3 levels of groups.
+/// Returns a random config of 1 to 3 clusters with up to 12 hosts in total. Each cluster has up to
+/// 3 levels of nested groups of hosts.
 std::string random_topology(std::mt19937_64& random) {
   std::string config = "clusters:\n";
   const std::size_t clusters = 1 + random() % 3;
@@ -98,7 +99,7 @@ Threads random_members(std::mt19937_64& random, const paths::Plan& plan) {
   return threads;
 }
 
-/// Checks that the clusters of the topology are those of the config.
+/// Checks that the topology of the group has the clusters of the config, with their hosts.
 void check_clusters(const paths::Plan& plan, const groups::Group& group,
                     const std::vector<std::uint32_t>& hosts) {
   const collectives::Topology& topology = group.topology();
@@ -120,7 +121,8 @@ std::vector<std::uint32_t> hosts_of(const paths::Plan& plan, const Threads& thre
   return {hosts.begin(), hosts.end()};
 }
 
-/// Runs all collectives in a random config, with the group of all threads and with three others.
+/// Runs all collectives in a random config, with the group of all threads and with three other
+/// groups.
 void try_topology(std::uint64_t seed) {
   INFO("PATHS_SEED=" << seed);
   test_support::add_composition();

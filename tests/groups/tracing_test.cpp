@@ -37,8 +37,8 @@ std::string three_clusters(const std::string& alpha_to_beta) {
 }
 constexpr const char* usual_link = "latency: 10ms, bandwidth: 100Mbit";
 
-/// Returns a program that runs `times` allreduces. Before each of them, each thread computes for a
-/// given time.
+/// Returns a program that runs `times` allreduces. Before each of them, a thread computes for the
+/// time that `computes` returns.
 std::function<void(paths::Thread&)> sums(
     int times, std::size_t values,
     const std::function<base::Nanos(const std::string& thread)>& computes,
@@ -83,7 +83,8 @@ TEST_CASE("group traces: each member and each step and each share is recorded on
     started.wait();
   });
   std::map<std::uint32_t, std::set<std::uint32_t>> members;  // key: operation; value: its threads
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;  // by share
+  // Operation of each share.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;
   std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent, received;
   for (const auto& [host, record] : run.records()) {
@@ -213,7 +214,8 @@ TEST_CASE("group reports: a thread that computes longer is named with its latene
   CHECK(sum.last_threads[0].late_nanos >= 10 * 1'000'000);
   CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::late_member)] >= 10 * 1'000'000);
   REQUIRE_FALSE(report.report.findings.empty());
-  // Without it, another thread would be the last.
+  // The predicted cost is less than the lateness: without this thread another one would be the
+  // last.
   CHECK(report.report.findings[0].is_predicted);
   CHECK(report.report.findings[0].cost_nanos > 0);
   CHECK(report.report.findings[0].cost_nanos < sum.last_threads[0].late_nanos);

@@ -19,7 +19,7 @@ using namespace test_support;
 
 using Bytes = std::vector<std::byte>;
 
-/// Returns the fold of all members' contributions, each folded as one piece.
+/// Returns the fold of all contributions in `given`. Each contribution is folded as a whole.
 Bytes folded(const base::ReduceOperation& operation, const base::ReduceShape& shape,
              const std::vector<Bytes>& given) {
   Bytes all = given.front();
@@ -28,8 +28,8 @@ Bytes folded(const base::ReduceOperation& operation, const base::ReduceShape& sh
   return all;
 }
 
-/// Returns elements whose bytes are small numbers, so that sums of a few never overflow in any
-/// type.
+/// Returns one contribution per member. The bytes of its elements are small numbers, so that sums
+/// of a few elements do not overflow in any type.
 std::vector<Bytes> drawn(const base::ReduceShape& shape, std::uint32_t members) {
   std::mt19937_64 random(shape.count + 7);
   const std::size_t element = shape.bytes() / shape.count;
@@ -46,8 +46,8 @@ std::vector<Bytes> drawn(const base::ReduceShape& shape, std::uint32_t members) 
   return all;
 }
 
-/// Compares allreduces with a fold of the whole vectors, for several scalars, with and without
-/// locations.
+/// Compares results of allreduces with a fold of the whole vectors. Does so for several scalar
+/// types, with and without locations.
 void check_every_size(const std::string& config, const std::vector<std::size_t>& counts) {
   const Sim sim(config);
   const std::uint32_t members = sim.plan().thread_count();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/windows_test.cpp — refused windows and parameters, with which a schedule could not
-// end or not begin.
+// tests/groups/windows_test.cpp — refused windows and parameters: with them, a schedule could not
+// begin or could not end.
 #include <catch2/catch.hpp>
 
 #include "base/usage_error.hpp"
