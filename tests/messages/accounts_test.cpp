@@ -18,7 +18,7 @@ TEST_CASE("accounts: an account issues its target and then returned credit") {
   CHECK(account.issue() == 1000);
   CHECK(account.issue() == 0);
   CHECK(account.take(300));
-  CHECK(account.issue() == 0);  // the 300 bytes in use are not given back yet
+  CHECK(account.issue() == 0);  // the 300 bytes in use were not returned yet
   account.give_back(300);
   CHECK(account.issue() == 300);
   CHECK(inbox.issued() == 1000);

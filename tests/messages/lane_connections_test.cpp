@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Transport that reports room for frames only while the test allows it.
+/// Transport that reports room for frames only while `is_room` is true.
 class Narrow final : public paths::Transport {
  public:
   Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
@@ -183,7 +183,7 @@ TEST_CASE(
     send(2);
     CHECK(connections.connections() == 2);
     send(1);
-    send(3);  // the connection to host 2 is replaced: it is idle and, as far as known, has room
+    send(3);  // closes the connection to host 2, which is idle and has room as far as host 0 knows
     CHECK(connections.connections() == 2);
     CHECK_FALSE(connections.has_room(1));
     CHECK(t.one[0]->transport->asked_for == full);

@@ -17,11 +17,12 @@ using namespace test_support;
 
 struct Ending {
   std::vector<Nanos> ends;       ///< indexed by host; 0 = the host died
-  std::size_t told_between = 0;  ///< end frames that the exits send to each other
+  std::size_t told_between = 0;  ///< number of end frames that the exits send to each other
 };
 
-/// Runs one host per cluster. The threads end at random times within a second. Two hosts are
-/// exceptions: `late` ends after `last`, and `victim` dies after half a second.
+/// Runs all hosts of a plan with one host per cluster. Their threads end at random times within a
+/// second, except two: the thread of host `late` ends after `last`, and host `victim` dies after
+/// half a second.
 Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
                std::optional<std::uint32_t> victim = {}) {
   plan->lanes.is_written = true;
@@ -79,7 +80,7 @@ TEST_CASE("lanes: hosts stay until the threads of all clusters have ended and th
     const bool is_one_round = clusters <= 32, are_two = clusters <= 32 * 32;
     const auto latencies = is_one_round ? 1 : are_two ? 2 : 3;
     for (const std::uint32_t late : {clusters / 2, 0u, clusters - 1}) {
-      if (clusters > 100 && late != clusters / 2) continue;  // takes seconds
+      if (clusters > 100 && late != clusters / 2) continue;  // each case takes seconds
       const Ending ending = ends_of(
           lane_plan(std::vector<std::uint32_t>(clusters, 1), "", "{latency: 10ms}"), late, 2s);
       for (std::uint32_t host = 0; host < clusters; ++host) {

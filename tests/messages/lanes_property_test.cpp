@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using test_support::LaneHosts;
 
-/// Random messages, listed in one order for all hosts. Each host follows that order, with at most
-/// `sends` sends and `receives` receives under way. In this order no message needs a buffer. The
-/// programs must therefore end with any amount of credit.
+/// A list of random messages. Each host sends and receives its messages in the order of the list,
+/// with at most `sends` sends and `receives` receives under way. No message then needs a buffer, so
+/// the programs must end with any amount of credit.
 struct Case {
   struct Message {
     std::uint32_t from = 0, to = 0, group = 0;
@@ -52,7 +52,8 @@ struct Case {
     }
     draw_links();
   }
-  /// Draws whether each cluster has a switch and limited receiving sides, and numbers of streams.
+  /// Draws for each cluster whether it has a switch and whether its hosts limit the rate of
+  /// receiving. Draws the number of streams of each link.
   void draw_links() {
     for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
       cluster.receives = draw(1) == 1;
@@ -80,8 +81,8 @@ base::Payload payload_of(const Case::Message& message, std::size_t index) {
   });
 }
 
-/// Runs one host. A step may begin when all steps before it have begun and fewer steps of its kind
-/// than the limit are under way.
+/// Runs the steps (sends and receives) of one host. A step begins when all steps before it have
+/// begun, and the number of steps of its kind under way is below the limit.
 void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   std::vector<std::unique_ptr<paths::MessageGroup>> groups;
   for (std::uint32_t group = 0; group < one.groups; ++group)

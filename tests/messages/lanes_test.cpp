@@ -39,7 +39,7 @@ struct FourHosts {
   explicit FourHosts(std::function<void(paths::Plan&)> change = {}) {
     if (change) change(*plan);
   }
-  /// Runs a thread on each host, in the group of all hosts.
+  /// Calls `thread` on each host, with the group of all hosts.
   void run(const std::function<void(std::uint32_t, paths::MessageGroup&)>& thread,
            paths::GroupOptions options = {}) {
     runtime.run([&] {
@@ -195,7 +195,7 @@ TEST_CASE("lanes: without credit a message leaves when its receiver grants it") 
     if (host == 2) {
       t.runtime.sleep_for(20ms);
       group.receive(0, 0).wait();
-      // The grant travels for 10 ms, then the message for 10 ms + 10 us.
+      // The grant leaves at 20 ms and takes 10 ms. Then the message takes 10 ms + 10 us.
       CHECK(t.now() == 20ms + 10ms + 10ms + 10us);
       CHECK(t.hosts->operator[](2).use().inbox_held_most == 0);
     }
@@ -314,9 +314,9 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
       });
     });
   };
-  // In the first case, the source of the frames is a host to which no link leads.
+  // In the first case, no link leads to the host that the frames name as their source.
   const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),
-                                  log_of(LaneKind::data, 0, 77),  // no group
+                                  log_of(LaneKind::data, 0, 77),  // group 77 does not exist
                                   log_of(LaneKind::refused, 0, 77)};
   for (const Said& said : logs) {
     CHECK(said.exit_code == 0);
@@ -346,10 +346,10 @@ TEST_CASE("lanes: a message in the name of another host is refused") {
   for (const LaneKind kind : {LaneKind::done, LaneKind::left, LaneKind::failed, LaneKind::lost}) {
     const LaneFrame forged{.kind = kind, .source = 2, .target = 1};
     of_other.push_back(log_of(forged, 4));
-    of_exit.push_back(log_of(forged, 0));  // this exit forwards for cluster b only
+    of_exit.push_back(log_of(forged, 0));  // this exit may forward frames of cluster b only
     forwarded.push_back(log_of({.kind = kind, .source = 4, .target = 1, .bytes = 3}, 0));
   }
-  // Host a2 is no exit, so it can report its own end only.
+  // Host a2 is not an exit, so it may report only its own end.
   const std::string of_all =
       log_of({.kind = LaneKind::done, .source = 2, .target = 1, .bytes = 2}, 2);
   for (const std::string& log : of_other)
@@ -513,7 +513,7 @@ TEST_CASE("lanes: successive groups of one name do not mix") {
     for (std::uint64_t use = 0; use < 5; ++use) {
       const auto here = hosts[0].group("x", {0, 1}), there = hosts[1].group("x", {0, 1});
       here->send(1, 0, numbered(use));
-      here->send(1, 0, numbered(100));  // never received
+      here->send(1, 0, numbered(100));  // no thread receives it
       CHECK(there->receive(0, 0).wait().payload.read<std::uint64_t>() == use);
     }
     t.runtime.sleep_for(1s);
@@ -561,7 +561,7 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
     const auto groups = hosts.groups();
-    // One megabyte a second: a kilobyte takes a millisecond.
+    // At one megabyte per second, a kilobyte takes a millisecond.
     const auto message = [](std::uint64_t name, std::uint64_t order) {
       return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};
     };

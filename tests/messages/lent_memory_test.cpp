@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lent_memory_test.cpp — messages between memory lent by sender and receiver, and
-// memory that is taken back.
+// tests/messages/lent_memory_test.cpp — messages whose sender and receiver lend their memory, also
+// if they take it back early.
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Bytes bytes_of(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-/// Cuts the bytes at random; some pieces are empty.
+/// Cuts `bytes` at random into consecutive pieces. Some pieces are empty.
 std::vector<std::span<std::byte>> pieces_of(Bytes& bytes, runtime::Random& random) {
   std::vector<std::span<std::byte>> pieces;
   for (std::span<std::byte> rest(bytes); !rest.empty();) {
@@ -54,7 +54,8 @@ LentMemory lent(Bytes& bytes, std::uint64_t seed = 1) {
 
 NamedMessage named(std::uint64_t name) { return {.channel = 3, .name = name, .order = name}; }
 
-/// A byte takes 8 ns, so a frame takes half a millisecond. The latency between the hosts is 1 ms.
+/// Two hosts with a latency of 1 ms between them. A byte takes 8 ns, so a frame takes half a
+/// millisecond.
 struct Pair {
   Pair() { plan->lanes.inbox_bytes = 1 << 20; }
   template <class Use>
@@ -155,7 +156,7 @@ TEST_CASE(
 }
 
 TEST_CASE("lent memory: memory that was taken back is not touched and delays no other message") {
-  // The message is under way for 3.2 ms. Its memory is taken back before, within and after that
+  // The message is under way for 3.2 ms. Its memory is taken back before, during or after that
   // time.
   const Nanos taken_back_at = GENERATE(0us, 700us, 2000us, 4000us);
   const bool is_sender = GENERATE(true, false);
@@ -194,7 +195,7 @@ TEST_CASE("lent memory: leaving a group does not wait for messages whose memory 
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup&) {
     Bytes large = bytes_of(300'000, 7);
     const Nanos begin = pair.runtime.now();
-    here.send(1, named(0), lent(large));  // never received
+    here.send(1, named(0), lent(large));  // no thread receives it
     here.leave();
     CHECK(pair.runtime.now() == begin);
   });
@@ -275,7 +276,7 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
-  // More bytes than a context may send before it lets other contexts run.
+  // A context must let other contexts run before it has sent so many bytes.
   constexpr std::size_t size = 3 << 20;
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {

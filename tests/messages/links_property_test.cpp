@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/links_property_test.cpp — random messages over networks, exits, gateways, switches
-// and links with streams, whose arrival must match a direct simulation to the nanosecond.
+// tests/messages/links_property_test.cpp — arrival times of random messages over networks, exits,
+// gateways, switches and links with streams. They must equal those of a direct simulation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ struct Case {
               [](const Message& left, const Message& right) { return left.ready < right.ready; });
   }
   std::uint64_t draw(std::uint64_t most) { return random() % (most + 1); }
-  Time byte_time() {  // as a rate, a whole number of bytes per second
+  Time byte_time() {  // chosen so that the rate is a whole number of bytes per second
     static constexpr Time times[] = {5, 8, 10, 16, 20, 32, 40, 64, 80, 125};
     return times[draw(9)];
   }
@@ -169,9 +169,10 @@ class Simulation {
     LinkCase link;
     Time free = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs = {};
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};  // in order
+    // Pairs whose next frame may start, in order.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};
     std::size_t sending = 0;
-    std::pair<Time, std::uint32_t> seen = {-1, 0};  // time and source of the last frame
+    std::pair<Time, std::uint32_t> seen = {-1, 0};  // time and source host of the latest frame
   };
   struct Event {
     Time at;
@@ -215,7 +216,7 @@ class Simulation {
     at(std::max(now_, message.ready), [this, index, host] { send(index, host, 0); });
   }
 
-  /// Sends a frame of a message, and schedules the next one.
+  /// Sends the frame of a message at `offset`, and schedules the message's next frame.
   void send(std::size_t index, std::uint32_t host, Time offset) {
     const Message& message = case_.messages[index];
     const auto whole = static_cast<Time>(message.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/outbound_channel_test.cpp — next message of a channel, compared with one ordered
-// list.
+// tests/messages/outbound_channel_test.cpp — a channel's choice of its next message, compared with
+// the choice from one ordered list.
 #include "paths/messages/channels/outbound_channel.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using paths::LaneWait;
 using paths::MessageName;
 using paths::OutboundChannel;
 
-/// A message of a channel, as in a list in the order of sending.
+/// A message of a channel, as an entry of a list in the order of sending.
 struct Listed {
   MessageName name;
   std::uint64_t order = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/schedules_test.cpp — schedules over lanes of shipped configs, which must take the
-// predicted time.
+// tests/messages/schedules_test.cpp — times of schedules over the lanes of shipped configs, which
+// must equal the predicted times.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>

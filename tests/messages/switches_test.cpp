@@ -26,8 +26,9 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
   return plan;
 }
 
-/// Lets every host receive from every other host, while nothing is sent, until a host or switch is
-/// gone. Returns the error of each receiver. A receiver without an error within 1 s has no entry.
+/// Lets every host receive from every other host, while no host sends, and then kills `victim`, a
+/// host or switch. Returns the error of each receiver. A receiver without an error within 1 s has
+/// no entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   Waiter told;

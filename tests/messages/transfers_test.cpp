@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/transfers_test.cpp — the report on transfers between clusters of traced runs,
-// compared with results by hand.
+// tests/messages/transfers_test.cpp — reports on transfers between clusters in traced runs,
+// compared with results that were computed by hand.
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
@@ -29,8 +29,8 @@ std::string two_clusters(const std::string& link, const std::string& uplink,
          "}\nlinks: [{between: [alpha, beta], " + link + "}]\nlanes: {" + lanes + "}\n";
 }
 
-/// Sends one message of that size from each host of alpha to its counterpart, which receives it at
-/// once. Returns the report.
+/// Sends a message of `bytes` bytes from each host of alpha to the host of beta with the same
+/// number, which receives it at once. Returns the report.
 TransfersReport across(const std::string& config, std::size_t bytes) {
   const TracedRun run(config, [bytes](paths::Thread& thread) {
     const std::string& name = thread.host().name();
@@ -65,7 +65,7 @@ Traffic random_traffic(std::mt19937_64& random, std::uint32_t hosts) {
   return traffic;
 }
 
-/// Sends all messages at once. Returns the report.
+/// Sends all messages of `traffic` at the same time. Returns the report.
 TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
   const TracedRun run(config, [&traffic](paths::Thread& thread) {
     std::vector<std::string> names;
@@ -88,7 +88,7 @@ TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
   return run.report().report.transfers;
 }
 
-/// Returns the points, with times relative to the first one.
+/// Returns the points of a transfer, with times relative to the transfer's first time.
 std::vector<Point> since_first(const TransferReport& one) {
   std::vector<Point> points = one.points;
   for (Point& point : points) point.begin_nanos -= one.first_nanos;
