@@ -95,7 +95,7 @@ TEST_CASE("best: 8 bytes take one latency and at most half a millisecond") {
 
 namespace {
 
-/// Prices every candidate.
+/// Returns the best schedule, found by predicting the time of every candidate.
 Best best_of_all(const CollectiveSpec& task, const Network& network) {
   const Bytes element_bytes = task.collective == Collective::barrier ? 0 : 1;
   Best best;
@@ -129,7 +129,7 @@ TEST_CASE("best: no omitted candidate is more than 2% faster") {
 
 namespace {
 
-/// Clusters of a few hosts with different rates of links and hosts, and a collective to run.
+/// A network of a few hosts whose links and hosts have different rates, and a collective to run.
 struct Problem {
   Network network;
   CollectiveSpec task;
@@ -137,7 +137,7 @@ struct Problem {
 
 Problem random_problem(std::mt19937& random) {
   const auto below = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
-  const auto between = [&](double least, double most) {  // log-uniform
+  const auto between = [&](double least, double most) {  // log-uniformly distributed
     return least * std::pow(most / least, below(1000) / 1000.0);
   };
   std::vector<std::size_t> sizes(1 + below(4));

@@ -12,7 +12,8 @@ namespace {
 
 constexpr Count mebibyte = 1 << 20;
 
-/// Clusters of hosts at 100 Mbit that are 10 ms apart. 1 MiB leaves a host in 83,886,080 ns.
+/// Returns clusters of hosts at 100 Mbit. The clusters are 10 ms apart. A host needs 83,886,080 ns
+/// to send 1 MiB.
 Network network_of(const std::vector<std::size_t>& sizes, double wide_rate = 1e9) {
   return uniform_network(std::make_shared<const Topology>(Topology::clustered(sizes)),
                          {50us, 100e6}, {10ms, wide_rate});

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Hosts that send one byte per ns in frames of 100 bytes. The latency is 100 ns in a cluster and
-/// 1100 ns between clusters.
+/// Returns a network of hosts that send one byte per ns in frames of 100 bytes. The latency is 100
+/// ns in a cluster and 1100 ns between clusters.
 Network nanoseconds(const std::vector<std::size_t>& clusters) {
   Network network = uniform_network(std::make_shared<const Topology>(Topology::clustered(clusters)),
                                     {100ns, 8e9}, {1100ns, 8e9});
@@ -283,7 +283,7 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
 }
 
 TEST_CASE("evaluator: sending ports for other clusters do not affect those of the own cluster") {
-  // Each port is held 1000 ns longer than the message takes to leave.
+  // Each message occupies its port for 1000 ns in addition to the time that it takes to leave.
   const std::vector<Part> parts{in_turn({sends(2, cells(0, 100)), sends(1, cells(0, 100))}),
                                 receives(0, cells(0, 100)), receives(0, cells(0, 100))};
   const Network network = nanoseconds({2, 1});

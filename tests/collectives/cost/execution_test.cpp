@@ -2,7 +2,7 @@
 // tests/collectives/cost/execution_test.cpp — schedules executed on values, in any order that
 // hazards allow.
 //
-// It shares no code with the verifier: each result is compared with the definition of the
+// This test shares no code with the verifier: it compares each result with the definition of the
 // collective.
 #include <catch2/catch.hpp>
 #include <iostream>
@@ -154,8 +154,8 @@ class Execution {
   std::map<Name, std::vector<Value>> messages_;
 };
 
-/// Returns the value in the canonical order: hosts from left to right, then the groups of each
-/// level, level by level.
+/// Returns the sum of a group's values in the canonical order. Each group adds the sums of its
+/// inner groups from left to right.
 Value canonical(const Topology& group, std::size_t level, std::size_t number, Count at) {
   if (level == group.depth() + 1) return given(group.members(level, number)[0], at);
   const Topology::Inner inner = group.inner(level, number, level + 1);
@@ -166,7 +166,8 @@ Value canonical(const Topology& group, std::size_t level, std::size_t number, Co
 }
 
 struct Expected {
-  std::vector<Value> cells;  // expressions only; empty until they are known
+  // Expected values. Their expressions count only if `is_exact`.
+  std::vector<Value> cells;
   bool is_exact = true;
 };
 
@@ -220,7 +221,7 @@ void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Param
   if (task.collective == Collective::barrier) return;
   const bool is_canonical =
       is_reduction(task.collective) && algorithm.order(task, parameters) == Order::canonical;
-  std::map<Count, std::uint64_t> agreed;  // expressions of shared sums
+  std::map<Count, std::uint64_t> agreed;  // expression by index, equal on all participants
   for (Rank me = 0; me < task.size(); ++me) {
     const Expected wanted = expected(task, me, is_canonical);
     const std::map<Count, Value>& result = execution.result(me);
@@ -236,7 +237,7 @@ void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Param
   }
 }
 
-/// Returns groups of several levels with ranks in random order.
+/// Returns a random topology of several levels, with ranks in random order.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   std::vector<Topology::Path> paths(1 + random() % largest, Topology::Path(random() % 4));
   for (Topology::Path& path : paths)

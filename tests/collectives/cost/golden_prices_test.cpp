@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// 2 x 4 hosts at 100 Mbit in a cluster and 1 Gbit between clusters, with whole messages.
+/// Returns a network of two clusters of four hosts, with 100 Mbit inside and 1 Gbit between the
+/// clusters. Messages are not divided into frames.
 Network two_by_four() {
   const auto topology = std::make_shared<const Topology>(Topology::clustered({4, 4}));
   Network network = uniform_network(topology, {50us, 100e6}, {10ms, 1e9});
@@ -23,7 +24,7 @@ Network two_by_four() {
 struct Row {
   Collective collective;
   std::string algorithm, parameters;
-  std::int64_t microseconds_tenths;  // four digits after the point, in ms
+  std::int64_t microseconds_tenths;  // predicted time in units of 0.1 us
   std::uint64_t messages, across;
   Bytes bytes_across;
 };

@@ -13,7 +13,7 @@ using pricing::Price;
 
 namespace {
 
-constexpr std::uint64_t any_number = 0;  // number of streams: unlimited
+constexpr std::uint64_t any_number = 0;  // number of streams: 0 = unlimited
 constexpr pricing::Bytes block_bytes = 256 * 1024;
 constexpr base::Nanos cost = 50us;  // time for which each message occupies a port
 

@@ -31,8 +31,8 @@ const std::vector<std::string> generators = {"min3:pools=declared",
                                              "clustered_sa:merging=in_turn,segments=2",
                                              "clustered_sa:ports=half"};
 
-/// Returns whether this planner's plans send each block into each other cluster exactly once,
-/// whatever the bandwidths.
+/// Returns whether all plans of this planner send each block into each other cluster exactly once,
+/// at any bandwidths.
 bool crosses_once(const std::string& generator) {
   return generator.starts_with("clustered_sa") ||
          (generator.starts_with("min3") && generator.find("bandwidth") == generator.npos);

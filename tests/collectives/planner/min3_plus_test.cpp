@@ -36,7 +36,7 @@ double bound(const pricing::Network& network, const Counts& counts) {
   return seconds(pricing::bound_of(task, 1, network).time);
 }
 
-/// Returns the time of the best contender divided by the lower bound, for each of some random
+/// Returns the time of the best contender divided by the lower bound, for each of `networks` random
 /// networks of five sites.
 std::vector<double> ratios(std::uint64_t first_seed, std::size_t networks) {
   std::vector<double> all;

@@ -23,7 +23,7 @@ inline pricing::Network one_site(std::size_t hosts, double megabits) {
 std::vector<std::string> five_names();
 inline constexpr base::Nanos three_sites_overhead = std::chrono::microseconds(50);
 
-/// Returns the execution with its steps in order, which plans assume.
+/// Returns `execution`, changed so that each host executes its steps in order. Plans assume this.
 inline pricing::Execution in_order(pricing::Execution execution) {
   execution.ports.are_in_order = true;
   return execution;

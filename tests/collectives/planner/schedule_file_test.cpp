@@ -16,7 +16,7 @@ using collectives::Collective;
 
 namespace {
 
-/// Returns the mistakes of the file, one per line.
+/// Returns the mistakes in `text` as a schedule file, one per line.
 std::string mistakes_of(const std::string& text, const Blocks& blocks) {
   return test_support::thrown<base::ConfigError>([&] {
     base::Mistakes mistakes;
@@ -38,7 +38,7 @@ transfers:
   - [b, a, 2, 0, 5]
 )";
 
-/// Returns the file with one text replaced by another.
+/// Returns the file `two_hosts` with the text `old` replaced with `now`.
 std::string with(const std::string& old, const std::string& now) {
   std::string text = two_hosts;
   const std::size_t at = text.find(old);

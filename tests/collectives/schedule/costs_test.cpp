@@ -21,11 +21,11 @@ struct Flow {
 };
 
 struct Traffic {
-  std::vector<Flow> sent;  // by participant
+  std::vector<Flow> sent;  // traffic that each participant sends
   Flow all, across;        // `all`: total traffic; `across`: traffic between clusters
 };
 
-/// Returns what the participants send by a correct schedule.
+/// Returns the traffic of a schedule. Fails the test case if the schedule is not correct.
 Traffic traffic(const std::string& name, const std::string& values, const CollectiveSpec& task) {
   const Algorithm& algorithm = algorithm_named(name);
   const Parameters parameters = algorithm.read(values);
@@ -59,7 +59,7 @@ struct Row {
   std::string algorithm;
   std::string values;
   Collective collective;
-  Count messages;  // messages between sites in one case, messages in total in the other
+  Count messages;  // expected number: one test case counts messages between sites, the other all
 };
 
 }  // namespace
@@ -126,8 +126,8 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(allreduce, "modified_rabenseifner", "senders=1", 46, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=2", 44, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=4", 40, 8, 2048);
-  // Two rounds in each direction inside clusters. Every second host hands its sum to another host
-  // and gets it back.
+  // Inside clusters there are two rounds in each direction. Every second host hands its sum to
+  // another host and gets the result back.
   check(allreduce, "modified_rabenseifner", "senders=2,limiting=halving", 44, 4, 2048);
   check(allreduce, "clusters", "", 14, 2, 2048);
   check(allreduce, "stretched", "stretch=64", 896, 128, 2048);
@@ -231,8 +231,7 @@ TEST_CASE("costs: reduce-scatter and allgather move (1 - 1/h) of the vector out 
 }
 
 // The time is not asserted because it depends on the machine.
-// docs/explanation/collectives.md has measured
-// times.
+// docs/explanation/collectives.md has measured times.
 TEST_CASE("costs: time to make the program of one participant of 4096", "[.times]") {
   const auto group = clustered(std::vector<std::size_t>(8, 512));
   for (const Algorithm& algorithm : all_algorithms())

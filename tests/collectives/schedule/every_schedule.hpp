@@ -17,16 +17,17 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Topology;
 
-/// Returns every division of the participants into 1 to `clusters` clusters, with ranks in order.
+/// Returns the sizes of clusters for every division of the participants into 1 to `clusters`
+/// clusters of consecutive ranks.
 std::vector<std::vector<std::size_t>> splits(std::size_t participants, std::size_t clusters);
 
 /// Returns combinations of all relevant parameters. Each parameter takes all its words, or its
 /// default and small numbers.
 std::vector<Parameters> variants(const Algorithm& algorithm, Collective collective);
 
-/// Returns tasks of the collective on the group, with every rank as the root. The lengths of
-/// vectors are not divisible by the group's size, or are below it. Blocks have different lengths,
-/// some zero.
+/// Returns tasks of the collective on the group, with every rank as the root. Lengths of vectors
+/// are below the group's size, or not divisible by it. Blocks have different lengths, some of them
+/// 0.
 std::vector<CollectiveSpec> tasks(Collective collective, std::shared_ptr<const Topology> group);
 
 /// Calls `see` for each valid combination of an algorithm, a task on the group, and parameters.

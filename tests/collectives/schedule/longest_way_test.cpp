@@ -39,8 +39,8 @@ long crossings(const std::string& name, std::size_t clusters, std::size_t partic
   return most;
 }
 
-/// Returns the same number for a binomial tree. The parent of the v-th participant after the root
-/// is the participant whose number is v without its lowest set bit.
+/// Returns the largest number of crossings in a binomial tree, over all roots. The parent of the
+/// v-th participant after the root is the one whose number is v without its lowest set bit.
 long binomial_crossings(std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (std::size_t root = 0; root < participants; ++root)

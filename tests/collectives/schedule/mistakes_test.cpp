@@ -16,7 +16,8 @@ namespace {
 constexpr Range one{0, 1};
 constexpr Buffer scratch{Storage::folded, 1};
 
-/// Returns the mistake of a broadcast of one element from 0 to 1 with these steps.
+/// Returns the mistake in a schedule that must broadcast one element from rank 0 to rank 1. `fill`
+/// adds the steps of both ranks.
 template <class Fill>
 std::string mistake_of(Fill fill) {
   Schedule schedule(2);

@@ -23,8 +23,8 @@ inline constexpr Mutation all_mutations[] = {Mutation::drop_step,     Mutation::
                                              Mutation::wrong_channel, Mutation::swap_neighbours,
                                              Mutation::duplicate_copy};
 std::string_view name_of(Mutation mutation);
-/// Whether every mutation of this kind makes a schedule incorrect. Mutations of other kinds may
-/// leave the result unchanged.
+/// Returns whether every mutation of this kind makes a schedule incorrect. Mutations of other kinds
+/// may leave the result unchanged.
 bool is_always_wrong(Mutation mutation);
 
 /// Returns the schedule with one step of one participant mutated, or nothing if the mutation does

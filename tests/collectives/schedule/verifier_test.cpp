@@ -99,8 +99,8 @@ TEST_CASE("verifier: one in thirty schedules of 7 and 8 participants holds") {
   tally.check(8);
 }
 
-// Several cases, so that several processes can share the work.
-// docs/explanation/collectives.md has the times.
+// The work is divided into several cases, which several processes can run at the same time.
+// docs/explanation/collectives.md has their times.
 TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters holds",
           "[.exhaustive]") {
   verify_all(7, 12);
@@ -166,7 +166,7 @@ TEST_CASE(
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  // Number of detected mutations, and of all mutations.
+  // Number of detected mutations and number of all mutations, by kind.
   std::map<Mutation, std::pair<std::size_t, std::size_t>> found;
   const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,
                           const Parameters& values) {

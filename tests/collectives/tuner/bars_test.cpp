@@ -12,13 +12,13 @@ using test_support::from_environment;
 
 namespace {
 
-/// A search with options, a space with a model, and runs.
+/// A search with its options, the model that it knows, and the kind of its runs.
 struct Contest {
   std::string search;
   Options options = {};
   enum class Knows { truth, good, poor } knows = Knows::good;
   bool is_noisy = false;
-  bool is_paper = false;  ///< in the paper's space
+  bool is_paper = false;  ///< whether the search space is that of the paper
 };
 
 const Space& model_of(const Arena& arena, const Contest& contest) {
@@ -111,8 +111,9 @@ TEST_CASE("tuner: searches meet their bars on random instances") {
   const std::vector<Figures> all = figures_of(
       contests, instances, {.hosts_most = 24, .bytes_most = 1 << 20, .messages_most = 1 << 12});
   INFO(table_of(contests, all));
-  // The bars are those of 200 instances or more, on networks of up to 128 hosts; few instances get
-  // some slack. The shares of time get more: in small instances, no configuration is very slow.
+  // The limits are those for 200 instances or more on networks of up to 128 hosts, with some slack
+  // because these instances are few. Limits of time shares have more slack, because in small
+  // instances no configuration is very slow.
   const Figures& race = all[0];
   CHECK(race.runs_share <= 0.06);
   CHECK(race.runs <= 35 * 1.2);

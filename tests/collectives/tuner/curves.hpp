@@ -6,7 +6,7 @@
 
 #include "collectives/tuner/search.hpp"
 
-/// Times of a family's lengths, longest first.
+/// Times of a family, by length of messages from the longest to the shortest.
 using Curve = std::vector<double>;
 
 /// Returns a space with a family for each curve. The predicted times are those of the curves, in
@@ -23,7 +23,7 @@ inline tuner::Space space_of(const std::vector<Curve>& curves) {
   return space;
 }
 
-/// Returns runs that take exactly the predicted times of the space.
+/// Returns a function that runs a configuration: it returns exactly the predicted time.
 inline tuner::Run exact_runs(const tuner::Space& space) {
   return [&space](tuner::Configuration one) { return member_of(space, one).predicted; };
 }

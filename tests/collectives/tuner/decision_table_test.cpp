@@ -84,7 +84,8 @@ TEST_CASE("decisions: lengths in bytes become whole elements") {
   CHECK(chain.parameters_for(8, 1 << 20).word("segment") == "4096");
   CHECK(chain.parameters_for(24, 1 << 20).word("segment") == "1365");
   CHECK(chain.parameters_for(65536, 1 << 20).word("segment") == "1");
-  CHECK(chain.parameters_for(8, 32 * 1024).word("segment") == "0");  // the whole vector
+  // 0 = the whole vector is one segment.
+  CHECK(chain.parameters_for(8, 32 * 1024).word("segment") == "0");
 }
 
 TEST_CASE("decisions: a row is for its group and transport and order of sums only") {

@@ -20,7 +20,8 @@ namespace {
 
 constexpr Bytes element_bytes = 8;
 
-// The distributions of the standard library give different numbers on different platforms.
+// Replaces the distributions of the standard library, which give different numbers on different
+// platforms.
 double unit(std::mt19937_64& chance) {
   return (static_cast<double>(chance() >> 11) + 0.5) / 9007199254740992.0;
 }

@@ -7,11 +7,11 @@
 #include "collectives/tuner/schedules.hpp"
 #include "collectives/tuner/search.hpp"
 
-/// Ranges of random instances.
+/// Limits for random instances.
 struct Ranges {
-  std::size_t hosts_most = 128;  ///< at least 4
+  std::size_t hosts_most = 128;  ///< maximum number of hosts; must be at least 4
   pricing::Bytes bytes_most = 32 << 20;
-  std::size_t messages_most = 1 << 14;  ///< messages of a schedule
+  std::size_t messages_most = 1 << 14;  ///< maximum number of messages of a schedule
 };
 
 /// Hosts and links, from which the true network and the models are made. The true network has
@@ -26,7 +26,8 @@ Site random_site(std::mt19937_64& chance, std::size_t hosts_most);
 pricing::Network network_of(const Site& site,
                             const std::shared_ptr<const collectives::Topology>& topology);
 
-/// The errors of a model. A poor model knows nothing of receiving sides.
+/// Deviation of a model from the true network. A poor model has larger errors, and does not know
+/// the limited receiving rates of hosts.
 struct Model {
   double error = 0.03;
   bool has_receiving_sides = true;
@@ -34,8 +35,8 @@ struct Model {
 inline constexpr Model good_model{};
 inline constexpr Model poor_model{0.15, false};
 
-/// True times: those of the evaluator on a network whose hosts differ by 5%, with a bias of 8% for
-/// each family and a ripple of 3% for each configuration.
+/// Source of true times. The evaluator computes them on a network whose hosts differ by 5%. Then
+/// they are changed by a bias of 8% for each family, and by 3% for each configuration.
 class Truth {
  public:
   Truth(std::uint64_t seed, const Site& site,
@@ -49,28 +50,28 @@ class Truth {
   pricing::Network network_;
 };
 
-/// A search space, its true times and those of two models.
+/// A search space with three sets of times: true ones, and predictions of a good and a poor model.
 struct Arena {
-  tuner::Space truth;  ///< with the true times as predicted times
+  tuner::Space truth;  ///< has the true times as predicted times
   tuner::Space good, poor;
   base::Nanos least{0};        ///< least true time
   base::Nanos time_of_all{0};  ///< sum of all true times
 };
 struct Instance {
   std::string name;
-  Arena ours;   ///< all algorithms
-  Arena paper;  ///< the paper's trees and segments; empty for collectives without trees
+  Arena ours;   ///< space of all algorithms
+  Arena paper;  ///< space of the paper's trees and segments; empty if the collective has no trees
 };
-/// Arrays have elements of 8 bytes.
+/// Returns a random collective on a random network within `ranges`. Elements have 8 bytes.
 Instance random_instance(std::uint64_t seed, const Ranges& ranges);
 
-/// Returns the network that a model believes in.
+/// Returns the network of `site` as a model knows it, with the model's errors.
 pricing::Network network_of_model(std::mt19937_64& chance, const Model& model, const Site& site,
                                   const std::shared_ptr<const collectives::Topology>& topology);
 
-/// The noise of a machine that others use too. Each run differs by 4%. In bad periods of half a
-/// second on average, 15% of the time, runs take 1.6 times as long. One run in ten has a pause of
-/// 0.1 to 30 ms (Pareto distribution). There are 20 ms between two runs.
+/// Noise of a machine that other programs use too. Times of runs vary by 4%. Bad periods take 15%
+/// of the time and last half a second on average. In them, runs take 1.6 times as long. One run in
+/// ten has a pause of 0.1 to 30 ms (Pareto distribution). There are 20 ms between two runs.
 class SharedNoise {
  public:
   explicit SharedNoise(std::uint64_t seed) : chance_(seed) {}
@@ -78,12 +79,13 @@ class SharedNoise {
 
  private:
   std::mt19937_64 chance_;
-  double now_ = 0;  // milliseconds
+  double now_ = 0;  // time in milliseconds
   double period_ends_ = 0;
   bool is_bad_ = true;
 };
 
-/// Returns runs with the true times, exact or with noise.
+/// Returns a function that a search calls to run a configuration. It returns the true time, exact
+/// or with noise.
 tuner::Run exact_run(const tuner::Space& truth);
 tuner::Run noisy_run(const tuner::Space& truth, std::uint64_t seed);
 
@@ -95,10 +97,10 @@ class Figures {
   double runs = 0;            ///< mean number of runs
   double configurations = 0;  ///< mean number of configurations that were run
   std::size_t count() const { return regrets_.size(); }
-  double runs_share = 0;       ///< runs of all instances / runs of exhaustive searches
-  double time_share = 0;       ///< time of all instances / time of exhaustive searches
-  double mean_time_share = 0;  ///< mean of the shares of time of each instance
-  double mean() const;         ///< mean regret
+  double runs_share = 0;       ///< number of runs / number of runs of exhaustive searches
+  double time_share = 0;       ///< time of all runs / time of all exhaustive searches
+  double mean_time_share = 0;  ///< mean over the instances of the share of each
+  double mean() const;         ///< mean regret: excess of the chosen time / least time
   double quantile(double share) const;
   double within(double regret) const;  ///< share of instances with at most this regret
 

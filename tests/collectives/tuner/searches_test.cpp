@@ -11,8 +11,8 @@ using base::Nanos;
 
 namespace {
 
-/// Four curves of 15 segments, 128 KiB first and 8 B last. The least time is 2, with 1 KiB in the
-/// first curve.
+/// Returns four curves of 15 lengths of segments, from 128 KiB to 8 B. The least time is 2, at 1
+/// KiB in the first curve.
 std::vector<Curve> four_curves() {
   std::vector<Curve> curves{{9, 8, 7, 6, 5, 4, 3, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5},
                             {30, 22, 16, 12, 9, 7, 5, 4, 3, 3.2, 3.5, 4, 6, 8, 10},
@@ -40,8 +40,8 @@ std::vector<std::size_t> lengths_run(const Outcome& outcome, std::size_t familie
   return counts;
 }
 
-/// Returns the paper's spaces: four methods, and segments of 8 B up to the whole message, which is
-/// the fastest.
+/// Returns a search space of the paper: four methods with `lengths` lengths of segments each, from
+/// the whole message down to 8 B. The whole message is the fastest.
 Space paper_space(std::size_t lengths) {
   Curve curve(lengths);
   for (std::size_t i = 0; i < lengths; ++i) curve[i] = 10 + static_cast<double>(i);
@@ -77,7 +77,7 @@ TEST_CASE("tuner: searches run these numbers of configurations on four curves") 
   check("smgd", 14);
   check("golden", 26);
   check("halving", 60);
-  check("race", 4);  // two entrants, and two neighbours of the faster one
+  check("race", 4);  // two starting configurations, and two neighbours of the faster one
   CHECK(lengths_run(choose("mgd", space), 4) == std::vector<std::size_t>{11, 10, 4, 9});
   CHECK(lengths_run(choose("smgd", space), 4) == std::vector<std::size_t>{11, 1, 1, 1});
 }
@@ -111,7 +111,8 @@ TEST_CASE("tuner: race follows the neighbours of a wrong prediction") {
   const Outcome exactly = race.choose(model, exact_runs(truth), exact());
   CHECK(exactly.chosen == Configuration{0, 1});
   CHECK(exactly.statistic == Nanos(2000));
-  // Entrants are (0, 3) and (1, 0). Then come two lengths on each side of (0, 3), and (1, 1).
+  // The race starts with (0, 3) and (1, 0). It then adds their neighbours: two lengths on each side
+  // of (0, 3), and (1, 1).
   CHECK(exactly.sampled.size() == 6);
   CHECK(exactly.runs == 6);
   const Outcome noisy = race.choose(model, exact_runs(truth), {});
@@ -130,7 +131,8 @@ TEST_CASE("tuner: race takes at most 10 entrants, or 16 of a poor model") {
   CHECK(choose("race", space).sampled.size() == 10);
   CHECK(choose("race", space, exact({.delta = 1})).sampled.size() == 16);
   CHECK(choose("race", space).chosen == Configuration{0, 0});
-  // All entrants are equally fast, so every round runs all of them: 2 + 2 + 3 + 5 times.
+  // All configurations of the race are equally fast, so each round runs all of them: 2 + 2 + 3 + 5
+  // times.
   CHECK(choose("race", space, {}).runs == 120);
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("tuner: every search makes a table, and predict makes one without runs
 
 TEST_CASE("tuner: a choice names the second one and what the model had predicted") {
   const Table table = table_of_lines(0.8);
-  const std::uint64_t bytes = 256 << 10;  // both take similar times
+  const std::uint64_t bytes = 256 << 10;  // both families take similar times
   const SizeChoice& choice = table.choices[15];
   REQUIRE(choice.bytes == bytes);
   CHECK(choice.family == "first");
@@ -150,7 +150,8 @@ TEST_CASE("tuner: rows join lengths within a factor of two") {
                                     return member_of(space_of(bytes), one).predicted;
                                   }},
                                  race_search(), exact());
-  // Up to 4 KiB nothing is segmented, and longer vectors have segments of 4 KiB: one row does both.
+  // Vectors up to 4 KiB are not segmented, and longer ones have segments of 4 KiB. One row with
+  // this length expresses both.
   CHECK(table.rows == std::vector<Row>{{any_size, "chain", 4096}});
 }
 
@@ -174,9 +175,10 @@ TEST_CASE("tuner: a cancelled table keeps its samples and has no rows") {
 
 namespace {
 
-/// Quality of tables: of the choices for the sizes, and of the rows at these sizes.
+/// Quality of tables. `of_choices` has the regret of the choice for each size, `of_rows` that of
+/// the table's row at this size.
 struct TableFigures {
-  std::vector<double> of_choices = {}, of_rows = {};  // regrets
+  std::vector<double> of_choices = {}, of_rows = {};  // (time - least) / least
   std::size_t runs = 0, exhaustive_runs = 0, rows = 0, tables = 0;
 };
 
@@ -186,7 +188,8 @@ double share_within(const std::vector<double>& regrets, double most) {
          static_cast<double>(regrets.size());
 }
 
-/// Returns the true time of a row at a size, or of the nearest length that the space has.
+/// Returns the true time of the family `name` at a size, with the available length that is nearest
+/// to `length`.
 Nanos true_time(const Space& truth, std::uint64_t bytes, const std::string& name,
                 std::uint64_t length) {
   std::optional<Nanos> time;
