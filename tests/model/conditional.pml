@@ -1,62 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/conditional.pml — conditional-allreduce between the roots of three clusters.
 //
-// docs/explanation/model.md says what is modelled and why what is left out may be. Chosen with -D: TRANSFER,
-// ROUNDS, CONSTANT, MAY_PROVE; and what is left away to see what it is for: NO_PAIR, NO_ADOPTION,
-// NO_LAST_SEND, NO_MARK.
+// docs/explanation/model.md describes the model and the parts that it leaves out. Parameters (-D):
+// TRANSFER, ROUNDS, CONSTANT, MAY_PROVE. Each of the definitions NO_PAIR, NO_ADOPTION, NO_LAST_SEND
+// and NO_MARK removes a rule. The search must then find the error that this rule prevents.
 
 #define CLUSTERS 3
 #ifndef ROUNDS
 #define ROUNDS 4
 #endif
 #ifndef CONSTANT
-#define CONSTANT 2  // the condition is "at least"; values are 0 to 2
+#define CONSTANT 2  // the condition is "at least CONSTANT"; values are 0 to 2
 #endif
 #ifndef MAY_PROVE
-#define MAY_PROVE true  // false: relaxation exact, over the same caches
+#define MAY_PROVE true  // false = relaxation `exact` over the same caches
 #endif
 
-#define PULL 1  // a reader asks for newer than it has and gets the newest
-#define PUSH 2  // each newest is sent, unless a newer one overtakes it
-#define ASK 3   // an undecided root asks for tuples: one is demand, more subscribe
+#define PULL 1  // a reader requests a newer tuple than it has, and gets the newest one
+#define PUSH 2  // each newest tuple is sent, unless a newer one overtakes it
+#define ASK 3   // an undecided root requests tuples: one (`demand`) or more (`subscribe`)
 #ifndef TRANSFER
 #define TRANSFER PULL
 #endif
 
 // ---- State ----
 
-byte round[CLUSTERS];        // the one a root is in or will enter
-bool entered[CLUSTERS];      // it moved its tuple of that round
-bool doomed[CLUSTERS];       // its deadline will pass before it decides the round it entered
-bool failed[CLUSTERS];       // its element is marked
-byte exact_round[CLUSTERS];  // of its last exact pair, from 1; 0: none
+byte round[CLUSTERS];        // round in which a root is, or which it enters next
+bool entered[CLUSTERS];      // the root has moved its tuple of that round
+bool doomed[CLUSTERS];       // the root's deadline will pass before it decides that round
+bool failed[CLUSTERS];       // the root has failed, and its element has an error mark
+byte exact_round[CLUSTERS];  // 1 + round of the root's last exact pair; 0 = none
 bool exact_holds[CLUSTERS];
 bool is_failure_spent;
 
-// Tuples never change, so that caches need to know only their sequences. The tuple of a cluster
-// and a sequence says:
+// Tuples never change, so caches have only their sequences. The next arrays have the contents of
+// all tuples, indexed by TUPLE.
 #define TUPLE(cluster, sequence) ((cluster) * ROUNDS + (sequence))
 byte value[CLUSTERS * ROUNDS];
-byte pair_round[CLUSTERS * ROUNDS];  // from 1; 0: none
+byte pair_round[CLUSTERS * ROUNDS];  // 1 + round of the tuple's exact pair; 0 = none
 bool pair_holds[CLUSTERS * ROUNDS];
 
-// Between two roots, by receiver and sender.
+// State between two roots, indexed by receiver and sender with LINK.
 #define LINK(to, from) ((to) * CLUSTERS + (from))
-byte cached[CLUSTERS * CLUSTERS];     // sequence + 1 of the tuple in the cache; 0: none of use
-byte least[CLUSTERS * CLUSTERS];      // PULL: the next one to come has at least this sequence
-bool asked[CLUSTERS * CLUSTERS];      // ASK: has not answered what was asked in this round
-bool is_marked[CLUSTERS * CLUSTERS];  // the error mark has come
+byte cached[CLUSTERS * CLUSTERS];     // sequence + 1 of the tuple in the cache; 0 = none of use
+byte least[CLUSTERS * CLUSTERS];      // PULL: least sequence that the next tuple to arrive may have
+bool asked[CLUSTERS * CLUSTERS];      // ASK: the request of this round has no reply yet
+bool is_marked[CLUSTERS * CLUSTERS];  // the error mark has arrived
 
-// The truth, which nobody of the above knows: the sum of a round's values so far, CONSTANT at most.
+// Sum of the values of a round so far, at most CONSTANT. Only assertions use it, no root knows it.
 byte total[ROUNDS];
 
 hidden byte x, y, z, oldest, kept;
 
-// ---- What a root sees ----
+// ---- Knowledge of a root ----
 
 #define one(me) (((me) + 1) % CLUSTERS)
 #define other(me) (((me) + 2) % CLUSTERS)
-#define moved(c) (round[c] + entered[c])  // how many tuples
+#define moved(c) (round[c] + entered[c])  // number of tuples that the root has moved
 #define is_over(c) (failed[c] || round[c] == ROUNDS)
 #define are_all_over (is_over(0) && is_over(1) && is_over(2))
 #define is_waiting(me) (entered[me] && !failed[me] && !doomed[me])
@@ -90,14 +90,14 @@ hidden byte x, y, z, oldest, kept;
 #define is_anyone_awaited(me) (is_awaited(me, one(me)) || is_awaited(me, other(me)))
 #define may_ask(me, j) (!is_answered(me, j) && !is_awaited(me, j))
 
-// ---- What links may bring ----
+// ---- Tuples that may arrive over a link ----
 
-// There is a tuple that tells `to` more than it knows.
+// True if `from` has moved a tuple that tells `to` more than it knows.
 #define is_news(to, from) \
   (!is_over(to) && moved(from) > round[to] && moved(from) > cached[LINK(to, from)])
 #define larger(a, b) ((a) > (b) -> (a) : (b))
 #if TRANSFER == PULL
-// Whether or not anybody waits for it, because then the next request leaves.
+// The tuple may arrive even if `to` does not wait, because the next request leaves at its arrival.
 #define may_come(to, from) is_news(to, from)
 #define first_to_come(to, from) larger(round[to], least[LINK(to, from)])
 #elif TRANSFER == PUSH
@@ -114,7 +114,7 @@ hidden byte x, y, z, oldest, kept;
 #define first_to_come(to, from) (asked[LINK(to, from)] -> round[to] : moved(from) - 1)
 #endif
 
-// ---- What matters no more ----
+// ---- State that no root can use any more ----
 
 #define learns_from_pair(to, p) (!is_over(to) && round[to] < (p))
 #define is_pair_of_use(c, p) (learns_from_pair(one(c), p) || learns_from_pair(other(c), p))
@@ -169,7 +169,7 @@ inline forget() {
   }
 }
 
-// ---- Which names clusters have ----
+// ---- Renaming of clusters ----
 
 #define swap(first, second) \
   z = first;                \
@@ -212,7 +212,8 @@ inline order(a, b) {
   fi
 }
 
-// States that differ only in what matters no more, or in the names of clusters, become one.
+// Clears state that no root can use any more, and sorts the clusters. States that differ only in
+// this become one state.
 inline tidy() {
   d_step {
     forget();
@@ -224,7 +225,8 @@ inline tidy() {
 
 // ---- What a root does ----
 
-// Values still to come, and those that will not because a root failed, are at least 0.
+// Checks a decision against `total`. Values that are missing in it are at least 0: those of roots
+// that have not moved their tuple yet, or that failed before.
 inline decided(me, holds) {
   assert(holds -> total[round[me]] >= CONSTANT :
          total[round[me]] < CONSTANT && moved(0) > round[me] && moved(1) > round[me] &&
@@ -277,9 +279,10 @@ inline fail(me) {
   doomed[me] = false
 }
 
-// An undecided root asks at once, or relies on tuples that it asked for before. Which ones first
-// is free. When all of those have answered it goes on to others. An answer older than the round is
-// asked for again, so that it makes no difference.
+// An undecided root requests tuples at once, or relies on tuples that it requested before. The
+// model leaves free which clusters it asks first. When all of these have replied, it asks the
+// others. A reply that is older than the round makes no difference, because the root then asks
+// again.
 inline ask_some(me) {
 #if TRANSFER == ASK
   if
@@ -306,7 +309,7 @@ inline bring(to, from, sequence) {
   od;
   cached[LINK(to, from)] = sequence + 1;
 #if TRANSFER == PULL
-  // The reader's next request leaves now and is answered with what is the newest then.
+  // The reader's next request leaves now. The reply has the newest tuple at that time.
   least[LINK(to, from)] = (moved(from) > sequence + 1 -> moved(from) - 1 : sequence + 1);
 #endif
   sequence = 0
@@ -354,7 +357,7 @@ proctype Root(byte me) {
       fail(me);
       tidy()
     }
-  :: atomic {  // perhaps not at once: then others may come first
+  :: atomic {  // before the decision, further tuples may arrive
       is_waiting(me) && can_decide(me) ->
 #if TRANSFER != PULL
       perhaps_bring(me, one(me), mine);
@@ -373,7 +376,8 @@ proctype Root(byte me) {
 
 // ---- What links do ----
 
-// Requests and tuples may take any time. That leaves which tuple comes next, chosen when it comes.
+// Requests and tuples may take any time. Therefore only the choice of the tuple is modelled, and
+// only at its arrival.
 proctype Link(byte to, from) {
   byte sequence;
   do

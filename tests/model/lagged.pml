@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/lagged.pml — reductions acted on late, between the roots of three clusters.
 //
-// docs/explanation/model.md says what is modelled and why what is left out may be. Chosen with -D: HORIZON,
-// EVERY (lagged is 1), TRANSFER, WINDOW, ROUNDS; and what is done wrong to see what the rule is
-// for: SKIP_MESSAGE.
+// docs/explanation/model.md describes the model and the parts that it leaves out. Parameters (-D):
+// HORIZON, EVERY (1 = lagged), TRANSFER, WINDOW, ROUNDS. The definition SKIP_MESSAGE breaks a rule.
+// The search must then find the error that this rule prevents.
 
 #define CLUSTERS 3
 #ifndef HORIZON
-#define HORIZON 2  // round i is acted on at i + HORIZON
+#define HORIZON 2  // a root acts on round i in round i + HORIZON
 #endif
 #ifndef EVERY
-#define EVERY 1  // a message has the values of so many rounds
+#define EVERY 1  // number of rounds whose values one message has
 #endif
 #ifndef ROUNDS
 #define ROUNDS (HORIZON + 4)
 #endif
-#define CONSTANT 2  // the program stops when the sum of values from 0 to 2 is at least this
+#define CONSTANT 2  // the program stops when the sum of the values (0 to 2) is at least this
 
-#define QUEUE 1   // messages: all values, in order, none skipped
-#define NEWEST 2  // caches of the newest tuple, which has the last WINDOW values and exact sums
+#define QUEUE 1   // messages with all values in order; none is skipped
+#define NEWEST 2  // caches of the newest tuple, with the last WINDOW values and WINDOW exact sums
 #ifndef TRANSFER
 #define TRANSFER QUEUE
 #endif
@@ -28,28 +28,28 @@
 
 #define LINK(to, from) ((to) * CLUSTERS + (from))
 
-byte watched;  // all contribute 0 in all other rounds
-byte total;    // of the watched round
-byte exact[CLUSTERS];   // what each root took for that total
-byte started[CLUSTERS];  // rounds
-byte acted[CLUSTERS];   // rounds
-byte ended[CLUSTERS];   // rounds acted on when the program stopped, plus 1
+byte watched;  // the only round in which values may differ from 0
+byte total;    // sum of the values of the watched round so far
+byte exact[CLUSTERS];   // sum of the watched round on which each root acted
+byte started[CLUSTERS];  // number of rounds that each root has started
+byte acted[CLUSTERS];   // number of rounds on which each root has acted
+byte ended[CLUSTERS];   // 1 + value of `acted` when the program stopped; 0 = it runs
 bool failed[CLUSTERS];
-bool doomed[CLUSTERS];  // its deadline will pass before it acts on its next round
+bool doomed[CLUSTERS];  // the root's deadline will pass before it acts on its next round
 bool is_failure_spent, is_skip_spent;
 
 bool is_marked[CLUSTERS * CLUSTERS];
 #if TRANSFER == QUEUE
-// The first round of a message, how many values it has, the values in two bits each.
+// Fields of a message: its first round, its number of values, and the values in two bits each.
 chan link[CLUSTERS * CLUSTERS] = [ROUNDS / EVERY + 2] of {byte, byte, short};
-#define MARK 0  // so many values
-short known[CLUSTERS * CLUSTERS];  // rounds not acted on yet whose value has come, a bit each
-byte seen[CLUSTERS * CLUSTERS];    // the watched round's
-short unsent[CLUSTERS];            // values, two bits each
+#define MARK 0  // number of values in a message that is an error mark
+short known[CLUSTERS * CLUSTERS];  // bit i: the value of round i has arrived and was not used yet
+byte seen[CLUSTERS * CLUSTERS];    // value of the watched round, if it has arrived
+short unsent[CLUSTERS];            // values that were not sent yet, two bits each
 byte unsent_count[CLUSTERS];
 #else
-byte cached[CLUSTERS * CLUSTERS];  // sequence + 1 of the tuple in the cache; 0: none
-byte value[CLUSTERS];              // in the watched round
+byte cached[CLUSTERS * CLUSTERS];  // sequence + 1 of the tuple in the cache; 0 = none
+byte value[CLUSTERS];              // value of each cluster in the watched round
 #endif
 
 hidden byte sum, z;
@@ -58,10 +58,10 @@ hidden byte sum, z;
 #define other(me) (((me) + 2) % CLUSTERS)
 #define is_over(c) (failed[c] || ended[c])
 #define are_all_over (is_over(0) && is_over(1) && is_over(2))
-// It has started the round at which it acts on its next one.
+// True if the root has started the round in which it acts on its next round.
 #define is_waiting(me) (!is_over(me) && started[me] == acted[me] + HORIZON + 1)
 
-// ---- What a root can know of the round it is to act on ----
+// ---- Knowledge of a root about the round on which it acts next ----
 
 #if TRANSFER == QUEUE
 #define has_value(me, j) ((known[LINK(me, j)] >> acted[me]) & 1)
@@ -72,7 +72,8 @@ hidden byte sum, z;
 #define newest(me, j) (cached[LINK(me, j)] - 1)
 #define has_value(me, j) \
   (cached[LINK(me, j)] > acted[me] && acted[me] + WINDOW > newest(me, j))
-// Before it moved a tuple, a root acted on the round HORIZON + 1 before.
+// Before a root moved a tuple, it had acted on the round that is HORIZON + 1 rounds earlier. The
+// tuple therefore has the exact sum of that round.
 #define has_sum(me, j)                                       \
   (cached[LINK(me, j)] > 0 && newest(me, j) >= acted[me] + HORIZON + 1 && \
    acted[me] + HORIZON + 1 + WINDOW > newest(me, j))
@@ -83,10 +84,10 @@ hidden byte sum, z;
 #define can_act(me) (is_complete(me) || has_sum(me, one(me)) || has_sum(me, other(me)))
 #define is_lost(me, j) (is_marked[LINK(me, j)] && !has_value(me, j))
 
-// What comes earlier has no effect before it is looked for.
+// True if a value may arrive now. An earlier arrival has no effect until the root needs the value.
 #define is_needed(me, j) (is_waiting(me) && !doomed[me] && !can_act(me) && !has_value(me, j))
 
-// ---- Which names clusters have ----
+// ---- Renaming of clusters ----
 
 #if TRANSFER == NEWEST
 #define swap(first, second) \
@@ -121,7 +122,7 @@ inline order(a, b) {
 }
 #endif
 
-// States that differ only in the names of clusters become one.
+// Sorts the clusters, so that states that differ only in the names of clusters become one state.
 inline tidy() {
 #if TRANSFER == NEWEST
   d_step {
@@ -138,7 +139,8 @@ inline tidy() {
 
 #define is_past_watched(c) (failed[c] || acted[c] > watched)
 
-// So that states which differ only in what matters no more become one.
+// Clears values that no root can use any more, so that states that differ only in these values
+// become one state.
 inline forget(me, j) {
 #if TRANSFER == QUEUE
   known[LINK(me, j)] = (known[LINK(me, j)] >> acted[me]) << acted[me];
@@ -202,7 +204,7 @@ inline act(me) {
   :: sum >= CONSTANT || started[me] == ROUNDS -> ended[me] = acted[me] + 1
   :: else
   fi;
-  // All stop at the same round.
+  // All programs stop after they acted on the same round.
   assert(!ended[me] || ((!ended[one(me)] || ended[one(me)] == ended[me]) &&
                         (!ended[other(me)] || ended[other(me)] == ended[me])));
   forget(me, one(me));
@@ -257,7 +259,7 @@ proctype Root(byte me) {
       fi;
       tidy()
     }
-  :: atomic {  // a contribution fails; what was not sent yet is lost or is sent before the mark
+  :: atomic {  // a contribution fails; values that were not sent are lost, or sent before the mark
       !is_over(me) && !is_waiting(me) && !is_failure_spent ->
       is_failure_spent = true;
 #if TRANSFER == QUEUE
@@ -319,7 +321,7 @@ proctype Link(byte to, from) {
 #else
   do
   :: are_all_over -> break
-  :: atomic {  // any newer tuple, in order
+  :: atomic {  // any newer tuple arrives; those before it are skipped
       is_needed(to, from) && cached[LINK(to, from)] < started[from] ->
       cached[LINK(to, from)]++;
       do

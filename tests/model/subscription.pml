@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/subscription.pml — a root that asks another one for its next COUNT tuples.
 //
-// docs/explanation/model.md says what is modelled. Chosen with -D: COUNT, ROUNDS; and what is left away to see
-// what it is for: ASK_ALWAYS, COUNT_ROUNDS, NO_LAST_SEND, NO_MARK.
+// docs/explanation/model.md describes the model. Parameters (-D): COUNT, ROUNDS. Each of the
+// definitions ASK_ALWAYS, COUNT_ROUNDS, NO_LAST_SEND and NO_MARK breaks a rule. The search must
+// then find the error that this rule prevents.
 
 #ifndef ROUNDS
 #define ROUNDS 6
 #endif
 #ifndef COUNT
-#define COUNT 2  // 1: demand
+#define COUNT 2  // tuples per request; 1 = `demand`, more = `subscribe`
 #endif
 #define MARK 255
 
-// ---- The one who asks ----
+// ---- Asking root ----
 
 byte round;
-byte cached;     // sequence + 1 of the newest tuple that came; 0: none
-byte came;       // how many
-byte asked_for;  // how many will have come when everything is answered
+byte cached;     // sequence + 1 of the newest tuple that arrived; 0 = none
+byte came;       // number of tuples that arrived
+byte asked_for;  // value of `came` when all requests will be answered
 bool is_marked;
 
-// ---- The one who is asked ----
+// ---- Replying root ----
 
 byte moved;  // tuples in its element; their sequences count from 0
 bool has_failed;
-bool has_ended;  // or lives on, whatever the other one waits for
+bool has_ended;  // the root may also stay alive after its last tuple
 byte next;       // sequence of the first tuple that was not sent
-byte from;       // what it is asked for: tuples from this one on,
-byte to_answer;  // so many
+byte from;       // least sequence of the requested tuples
+byte to_answer;  // number of requested tuples that are not sent yet
 
-// Room for all that can be under way.
+// The channels have room for all messages that can be under way, so a send never waits.
 chan asks = [2] of { byte };
 chan tuples = [ROUNDS + 2] of { byte };
 
@@ -47,7 +48,7 @@ proctype Asker() {
   :: round == ROUNDS -> break
   :: round < ROUNDS ->
     if
-    :: round++  // decided by what others told
+    :: round++  // values of other clusters decide the round
     :: true ->
       do
       :: cached > round ->
@@ -58,7 +59,7 @@ proctype Asker() {
         goto over
       :: atomic {
           is_undecided && !is_owed ->
-          assert(has_ended || len(asks) == 0 && to_answer == 0);  // both count alike
+          assert(has_ended || len(asks) == 0 && to_answer == 0);  // both ends count alike
           asked_for = came + COUNT;
           asks ! round
         }
@@ -101,7 +102,7 @@ proctype Root() {
   fi
 }
 
-// The newest goes, not every one, and counts once.
+// Sends only the newest tuple. It counts as one tuple, even if it skips older ones.
 inline send_newest() {
   tuples ! moved - 1;
 #ifdef COUNT_ROUNDS
@@ -136,7 +137,7 @@ end:
       send_mark();
       break
     }
-  :: atomic {  // what is left goes unasked
+  :: atomic {  // an ended root sends its newest tuple without a request
       has_ended ->
 #ifndef NO_LAST_SEND
       if
