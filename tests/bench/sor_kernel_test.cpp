@@ -215,7 +215,8 @@ TEST_CASE("sor files: raw files hold the numbers and an image has one pixel per 
   const std::string header = "P6\n3 3\n255\n";
   REQUIRE(image.text().size() == header.size() + 27);
   CHECK(image.text().substr(0, header.size()) == header);
-  CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));  // smallest: black
+  // The smallest value is black.
+  CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));
   CHECK(image.text().substr(header.size() + 24) == std::string(3, '\xff'));
   CHECK_THROWS_WITH(bench::write_raw("/nowhere/raw", 3, fill),
                     "/nowhere/raw: cannot be written: there is no folder /nowhere");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/run_log_test.cpp — the file of all runs of a tune.
+// tests/commands/run_log_test.cpp — the file that logs all runs of `paths tune`.
 #include "commands/run_log.hpp"
 
 #include <catch2/catch.hpp>
@@ -21,14 +21,14 @@ TEST_CASE("run log: a tune takes the times of the one that was ended, each once 
     log.add("b", std::nullopt);
     log.add("a", Nanos(4));
   }
-  std::ofstream(file, std::ios::app) << R"({"run": "a", "na)";  // a killed tune ends so
+  std::ofstream(file, std::ios::app) << R"({"run": "a", "na)";  // line that was cut by a kill
   {
     RunLog log(file, "one");
     CHECK(log.remaining() == 3);
     CHECK(log.take("a").value() == Nanos(3));
     CHECK(log.take("a").value() == Nanos(4));
     CHECK(!log.take("a"));
-    CHECK(!log.take("b").value());  // void
+    CHECK(!log.take("b").value());  // the run of "b" has no time
     CHECK(!log.take("c"));
     CHECK(log.remaining() == 0);
     log.add("c", Nanos(5));
@@ -41,7 +41,7 @@ TEST_CASE("run log: another tune and one that has finished begin anew") {
   const std::string file = folder.file("samples");
   RunLog(file, "one").add("a", Nanos(3));
   CHECK(RunLog(file, "two").remaining() == 0);
-  CHECK(RunLog(file, "one").remaining() == 0);  // the last tune is not this one
+  CHECK(RunLog(file, "one").remaining() == 0);  // tune "two" has used the file since
   RunLog(file, "one").add("a", Nanos(3));
   CHECK(RunLog(file, "one").remaining() == 1);
   RunLog(file, "one").finish();

@@ -61,7 +61,7 @@ TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config
     CHECK(section.hosts == tuner::Range{4, 4});
     CHECK(section.transport == "ipc");
     for (const tuner::Decision& row : section.rows) {
-      CHECK(row.why.time.count() > 10'000'000);  // one latency
+      CHECK(row.why.time.count() > 10'000'000);  // more than the latency of a link
       CHECK(row.why.next_time >= row.why.time);
       CHECK(row.why.runs >= 2);
     }
@@ -89,7 +89,7 @@ TEST_CASE("tune: a tune that was ended continues without the runs that it has do
   REQUIRE(paths_program(words).exit_code == 0);
   const std::string samples = read(table + ".samples");
   const std::string whole = read(table);
-  std::size_t end = 0;  // after half of the lines, and a part of the next one
+  std::size_t end = 0;  // offset of the end of the first half of the lines
   for (std::size_t line = 0; line < lines_of(samples) / 2; ++line)
     end = samples.find('\n', end) + 1;
   std::ofstream(table + ".samples") << samples.substr(0, end + 20);
@@ -99,9 +99,9 @@ TEST_CASE("tune: a tune that was ended continues without the runs that it has do
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.text, Contains(" runs are taken from " + table + ".samples"));
   CHECK(read(table) == whole);
-  // Every run is in the file once, besides the part of a line and the empty line that ends it.
+  // The file has each run once, and also the line that was cut.
   CHECK(lines_of(read(table + ".samples")) == lines_of(samples) + 1);
-  // A finished tune does not continue, and times of another config are no times of this one.
+  // A finished tune is not continued, and times of another config are not used.
   CHECK_THAT(paths_program(words).text, !Contains("are taken"));
   std::ofstream(table + ".samples") << samples.substr(0, end);
   std::string farther = config;

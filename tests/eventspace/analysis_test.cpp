@@ -655,7 +655,7 @@ TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
   CHECK(beta.critical_rounds == 1000);
   CHECK(alpha.critical_rounds == 0);
   CHECK(beta.wan_messages == 2000);
-  CHECK(beta.wan_payload_bytes == 16'000);  // those on the way down and those on the way up
+  CHECK(beta.wan_payload_bytes == 16'000);  // 8 bytes in each message, down and up
   CHECK(alpha.wan_messages == 0);
   CHECK(alpha.lan_messages == 3 * 2000);
   CHECK(alpha.records + beta.records == report.coverage.records);

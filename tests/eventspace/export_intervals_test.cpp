@@ -55,7 +55,7 @@ class Checking : public IntervalVisitor {
 
  private:
   const Tracks& tracks_;
-  std::map<std::uint32_t, std::vector<Interval>> open_;  // keyed by row
+  std::map<std::uint32_t, std::vector<Interval>> open_;  // open intervals of each row
   std::map<std::uint32_t, std::int64_t> at_;
   std::set<std::uint32_t> ended_;
   std::uint32_t rows_ = 0;

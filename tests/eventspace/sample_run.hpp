@@ -54,7 +54,7 @@ struct Options {
   /// Natural variation: returns the time that is added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool names_the_last = true;
-  bool has_common_clock = false;  ///< otherwise each host has a clock of its own
+  bool has_common_clock = false;  ///< true = all hosts use one clock; false = each has its own
 };
 
 class Run {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/page/drive.mjs — driver of pages in a headless Chromium, which prints what is wrong.
+// tests/page/drive.mjs — opens and uses pages in a headless Chromium, and prints what is wrong.
 //
 //   node drive.mjs FILE.html...
 //
-// Packages are in this folder, or in the folder PATHS_PAGE_TEST_PACKAGES. The browser is Debian's,
-// or CHROMIUM. With SCREENSHOTS=DIR it stores light and dark pictures of each section there.
+// The packages must be in this folder, or in the folder that PATHS_PAGE_TEST_PACKAGES names. The
+// browser is Debian's Chromium, or the program that CHROMIUM names. With SCREENSHOTS=DIR, the
+// script stores light and dark pictures of each section in DIR.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";

@@ -3,7 +3,8 @@
 //
 //   node edges.mjs FILE.html=COUNT...
 //
-// Fails if a page has another count. Packages and browser as in drive.mjs.
+// Fails if a page has another number than COUNT. drive.mjs describes how packages and browser are
+// found.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

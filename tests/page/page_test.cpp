@@ -153,7 +153,7 @@ TEST_CASE("page: without one clock each host begins at 0 and there is no critica
 
 TEST_CASE("page: bins of a histogram contain every number once and can be added") {
   eventspace::Distribution few;
-  eventspace::Distribution many(16);  // in ranges
+  eventspace::Distribution many(16);  // keeps counts of ranges of values
   std::uint64_t count = 0;
   for (std::int64_t value = 0; value < 5'000'000'000; value += 1 + value / 50) {
     (++count % 100 == 0 ? few : many).add(value);

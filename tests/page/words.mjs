@@ -3,8 +3,8 @@
 //
 //   node words.mjs FILE.html FILE.txt FILE.json
 //
-// Checks the headline, the iterations, where the time went, and the findings. Packages and browser
-// as in drive.mjs.
+// Checks the headline, the iterations, the division of time, and the findings. drive.mjs describes
+// how packages and browser are found.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -28,7 +28,7 @@ std::vector<std::shared_ptr<Completion>> some(std::size_t count) {
   return made;
 }
 
-/// Completes each completion at its time.
+/// Spawns a task for each i, which completes `all[i]` at the time `times[i]`.
 std::vector<Task> complete_at(Runtime& runtime, std::vector<std::shared_ptr<Completion>> all,
                               std::vector<Nanos> times) {
   std::vector<Task> tasks;
@@ -157,7 +157,7 @@ TEST_CASE("wait set: a removed member is neither reported nor waited for in any 
     CHECK(set.size() == 0);
     members[2]->complete();
     CHECK_FALSE(set.try_any());
-    set.remove(0);  // reported before
+    set.remove(0);  // completion 0 was already reported
   });
 }
 

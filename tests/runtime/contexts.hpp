@@ -9,7 +9,7 @@ namespace test_support {
 
 inline runtime::ContextName named(std::uint64_t number) { return {"thread", "alpha-0", number}; }
 
-/// Counts its destruction.
+/// Object whose destructor increments `count`.
 template <class Count>
 struct CountEnd {
   Count& count;

@@ -194,7 +194,7 @@ TEST_CASE("runtime: services woken together with threads run first where that is
     tasks.push_back(runtime.spawn(ContextRole::service, named(2), [&] { say('s'); }));
     tasks.push_back(runtime.spawn(ContextRole::service, named(3), [&] { say('s'); }));
     while (come < 3) runtime.sleep_for(1ms);
-    runtime.sleep_for(20ms);  // after that, all of them sleep
+    runtime.sleep_for(20ms);  // after 20 ms, all contexts sleep
     gate.open_it();
     for (auto& task : tasks) task.join();
     CHECK(order == "sst");

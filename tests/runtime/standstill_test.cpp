@@ -15,7 +15,7 @@ using namespace test_support;
 
 namespace {
 
-/// Lets contexts run by turns.
+/// Lets contexts run one after the other, in turn.
 struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;

@@ -52,7 +52,7 @@ TEST_CASE("yield: a cancelled service does not wait and a later wait still ends"
     task.cancel();
     task.join();
   });
-  // False and 0 yields if the task was cancelled before it began.
+  // If the task was cancelled before it began, `has_ended` is false and `yields` is 0.
   CHECK((yields == 1000) == has_ended);
 }
 

@@ -19,7 +19,7 @@ RUNS = {
     "magpie": [],
     "conditional": [],
 }
-# Fields that these runs need not have, but other runs may.
+# Fields that the reports on RUNS may lack. Reports on other runs may have them.
 SELDOM = {"header_damaged", "records_dropped", "records_missing", "rests_on_damage",
           "damaged_places", "chunks_cut_off", "chunks_unknown", "chunks_repeated", "bytes_unused",
           "from_share", "to_share"}

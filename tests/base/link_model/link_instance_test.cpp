@@ -83,9 +83,9 @@ TEST_CASE(
 TEST_CASE("link instance: frames and whole messages queue for the same link") {
   LinkInstance link(a_byte_a_microsecond);
   link.pass(0ns, 1000);
-  // Waits for the message before, which has entered the link after 1 ms.
+  // The second message waits for the first one, which has entered the link after 1 ms.
   CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);
-  CHECK(link.pass(0ns, 1000) == 13ms);  // after both
+  CHECK(link.pass(0ns, 1000) == 13ms);  // the third message follows both
 }
 
 TEST_CASE("link instance: cut-through costs the time of the slowest link once") {
@@ -116,7 +116,7 @@ TEST_CASE("link instance: control messages never wait and keep their order") {
   LinkInstance link(LinkModel({{0ns, 10ms, 8e6}, {5ms, 1ms, 8e6}}, 100ms));
   link.carry(0ns, 0ns, 1'000'000);
   CHECK(link.carry_control(4ms) == 14ms);
-  // Must not overtake the control message before, although 6 ms + 1 ms = 7 ms.
+  // This control message must not overtake the previous one. Alone, it would arrive at 6 ms + 1 ms.
   CHECK(link.carry_control(6ms) == 14ms);
   CHECK(link.carry_control(20ms) == 21ms);
 }

@@ -64,7 +64,7 @@ TEST_CASE(
 
   Measurement apart({1});
   for (const Nanos sample : Samples{100us, 104us, 108us, 110us, 120us}) apart.add({{sample}});
-  CHECK(apart.state() == State::more);  // 4 %
+  CHECK(apart.state() == State::more);  // the two lowest samples differ by 4 %
   apart.add({{102us}});
   CHECK(apart.state() == State::agreed);
 }
@@ -134,7 +134,7 @@ TEST_CASE("a machine that is slow half of the time is measured within 3 % in 97 
       difference.add({noisy(random, truth, 0.5), noisy(random, 3 * truth, 0.5)});
     const auto exact = static_cast<double>(truth.count());
     CAPTURE(seed);
-    CHECK(time.figure() >= exact);  // samples are never shorter than the truth
+    CHECK(time.figure() >= exact);  // samples are never shorter than the true time
     if (time.figure() <= 1.03 * exact) ++near;
     if (std::abs(difference.figure() - 2 * exact) <= 0.06 * exact) ++differences_near;
   }
