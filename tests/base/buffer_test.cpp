@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/buffer_test.cpp — ownership of buffers: written, frozen to a payload, thawed to write
-// again.
+// tests/base/buffer_test.cpp — changes of the owner of a buffer: written, frozen to a payload,
+// thawed to be written again.
 #include "base/buffer.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/text_file_test.cpp — named pipes as text files.
+// tests/base/text_file_test.cpp — text files that are named pipes.
 #include "base/text_file.hpp"
 
 #include <fcntl.h>

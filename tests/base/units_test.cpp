@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/units_test.cpp — texts of times, sizes and rates.
+// tests/base/units_test.cpp — times, sizes and rates as text: reading and printing.
 #include "base/units.hpp"
 
 #include <catch2/catch.hpp>

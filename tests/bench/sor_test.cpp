@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 
 const paths::RunOptions on_virtual_clock = {.clock = runtime::ClockKind::virtual_time};
 
-/// Number of threads of each host of each cluster.
+/// Numbers of threads, by cluster and by host of the cluster.
 using Clusters = std::vector<std::vector<std::uint32_t>>;
 
 std::string config(const Clusters& clusters, double less, const std::string& link) {

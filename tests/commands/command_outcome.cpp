@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/command_outcome.cpp — captured streams and split words.
+// tests/commands/command_outcome.cpp — capture of output streams, and split of command lines into
+// words.
 #include "tests/commands/command_outcome.hpp"
 
 #include <catch2/catch.hpp>

@@ -75,7 +75,7 @@ void forge(Records& records, Random& random) {
     } else if (random.chance(0.5)) {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     } else {
-      // One byte of the record's sequence number.
+      // Changes one byte of the record's sequence number.
       bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());
     }
     EventRecord record;

@@ -55,7 +55,7 @@ class Pushes {
   static constexpr std::uint32_t bytes = 40;
 
  private:
-  /// Adds a push to this element, and returns its first stage.
+  /// Adds the stages of a push into `element`. Returns the first of them.
   std::uint32_t add_push(const std::string& element) {
     return sample::add_stages(structure_, {{"", "push", 1, 1, "", ""},
                                            {"", "event_collector", 1, 1, "", ""},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/report_fields_test.cpp — JSON and types of structs that describe their own
-// fields.
+// tests/eventspace/report_fields_test.cpp — structs that describe their own fields: their JSON,
+// schema and types.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

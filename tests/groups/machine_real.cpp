@@ -227,8 +227,8 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         test_support::RandomGroup all;
-        // 16384 numbers fill a chunk. Each collective has each size, and each pair of the other
-        // two choices once.
+        // 16384 numbers fill a chunk. Each collective runs with each size. The operation and
+        // `is_in_place` take all four combinations in turn.
         std::size_t number = 0;
         for (const std::uint64_t count : {2049, 16385, 40001, 40002})
           for (const collectives::Collective collective : collectives::all_collectives) {

@@ -27,7 +27,7 @@ links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
 lanes:
 )";
 
-/// Returns the config of one cluster `a` with these hosts, for example "hosts: 2, threads: 4".
+/// Returns the config of one cluster `a`. `hosts` has its keys, for example "hosts: 2, threads: 4".
 inline std::string one_cluster(const std::string& hosts, const std::string& lanes = "{}") {
   return fmt::format(
       "clusters: {{a: {{{}, network: {{latency: 50us, bandwidth: 100Mbit}}}}}}\nlanes: {}\n", hosts,

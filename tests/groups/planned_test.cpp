@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/planned_test.cpp — allgathers of groups with plans.
+// tests/groups/planned_test.cpp — allgathers of groups by plans, from planners or from files.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>

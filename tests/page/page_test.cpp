@@ -46,7 +46,7 @@ bool is_in_stretch(const TimelineReport& timeline, std::int64_t nanos) {
   });
 }
 
-/// Returns the time of each row of a kept timeline.
+/// Returns the total time of each label (operation and cause) in a timeline.
 std::map<std::string, std::int64_t> sums_of(const TimelineReport& timeline) {
   std::map<std::string, std::int64_t> sums;
   for (const auto& stretch : timeline.stretches)

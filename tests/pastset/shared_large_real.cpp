@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_large_real.cpp — large tuples of a shared space: their place, copies, waits,
-// and reuse of their memory.
+// tests/pastset/shared_large_real.cpp — large tuples of a shared space: where they are stored,
+// copies, waits, and reuse of their memory.
 #include <sys/mman.h>
 
 #include <csignal>

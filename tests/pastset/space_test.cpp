@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/space_test.cpp — elements by name.
+// tests/pastset/space_test.cpp — the elements of a space, found by name.
 #include "pastset/space.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/acceptor_test.cpp — memory of greetings for deployments that a host never makes.
+// tests/paths/acceptor_test.cpp — limits on the greetings that wait for a deployment.
 #include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>

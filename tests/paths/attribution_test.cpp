@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/attribution_test.cpp — where the time of whole runs went, compared with times that
+// tests/paths/attribution_test.cpp — division of the time of whole runs, compared with times that
 // follow from the config.
 #include <fmt/format.h>
 
@@ -143,7 +143,7 @@ collectives:
 
 TEST_CASE("attribution: a result that another cluster decided first is not time of PATHS itself") {
   const std::string algorithm = GENERATE(as<std::string>{}, "magpie", "exact", "conditional");
-  // The way from alpha to gamma over beta is shorter than the direct one.
+  // The route from alpha to gamma over beta is shorter than the direct one.
   const TracedRun run(fmt::format(R"(
 clusters:
   alpha: {{hosts: 2, threads: 1}}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/begun_real.cpp — operations that need no context while they wait: started ones and
-// those of other hosts.
+// tests/paths/begun_real.cpp — operations that wait without a context: started ones, and those of
+// other hosts.
 #include <fmt/format.h>
 
 #include <array>

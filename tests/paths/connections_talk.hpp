@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/connections_talk.hpp — connections of one host, with the other host played by the
-// test.
+// tests/paths/connections_talk.hpp — connections of one host, while the test plays the other host.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -26,7 +26,8 @@ struct Scene {
   /// host.
   explicit Scene(std::uint64_t seed, std::uint32_t hosts_max = 4);
 
-  /// Returns the config. `network` adds keys to the drawn keys of the network.
+  /// Returns the config. If `network` is not empty, the config's key `network` has this text, too,
+  /// and the deadline is 5 s.
   std::string config(const std::string& network = {}) const;
   /// Returns a line that describes the scene, for the person who reads a failure.
   std::string text() const;
@@ -61,7 +62,7 @@ struct Scene {
   bool is_hidden = false;  // rows of other clusters are used some iterations later (hidden halos)
   std::uint64_t latency = 1, period = 1;
   Nanos work_max;
-  bool swallows = false;  // other threads return when they get an error
+  bool swallows = false;  // other threads return when they get an error; false = they throw it
 
   Fault fault = Fault::returns;
   std::uint32_t culprit = 0;  // rank of the thread that ends

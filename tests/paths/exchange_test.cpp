@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/exchange_test.cpp — tuples between neighbours in order of rank.
+// tests/paths/exchange_test.cpp — exchanges of tuples between threads that are neighbours in the
+// order of ranks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/failure_test.cpp — threads that get the error when something fails anywhere in a
+// tests/paths/failure_test.cpp — which threads get the error when something fails anywhere in a
 // tree.
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/launch_real.cpp — processes that start, print and stop together; identity of a
-// process.
+// tests/paths/launch_real.cpp — processes that start, print and stop together, and the identity of
+// a process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>

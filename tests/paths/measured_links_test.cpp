@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/measured_links_test.cpp — `links: {from: FILE}`, with links and networks as measured.
+// tests/paths/measured_links_test.cpp — configs whose links and networks come from a file of
+// measurements (`links: {from: FILE}`).
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/relaxation_real.cpp — relaxations that push, as processes over real sockets.
+// tests/paths/relaxation_real.cpp — relaxations that push values, in separate processes over real
+// sockets.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/responder_test.cpp — steps of the way up, and the single reply.
+// tests/paths/responder_test.cpp — steps of an operation on its way up, and its only reply.
 #include "paths/responder.hpp"
 
 #include <array>

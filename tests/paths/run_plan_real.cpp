@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/run_plan_real.cpp — runs that lack resources, and code that ends runs.
+// tests/paths/run_plan_real.cpp — runs without enough resources, and thread functions that end
+// their run.
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>

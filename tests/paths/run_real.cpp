@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/run_real.cpp — a process for every host, over real sockets.
+// tests/paths/run_real.cpp — runs with a process for each host, over real sockets.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

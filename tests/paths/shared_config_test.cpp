@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_config_test.cpp — sharing of elements, and the hosts that map them.
+// tests/paths/shared_config_test.cpp — configs with shared elements, and the hosts that map these
+// elements.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_elements_real.cpp — elements that the hosts of a machine map.
+// tests/paths/shared_elements_real.cpp — elements in memory that several hosts of a machine map.
 #include <fmt/format.h>
 
 #include <algorithm>

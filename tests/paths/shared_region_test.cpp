@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_region_test.cpp — operations of members in a region, as threads of this
-// process.
+// tests/paths/shared_region_test.cpp — operations of the members of a shared region, which are
+// threads of this process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -116,7 +116,8 @@ std::uint64_t in_threads(std::uint32_t members, runtime::Waiting waiting, const 
   return bells.rings();
 }
 
-/// Fails a member's thread. The assertions of Catch2 may be used in one thread only.
+/// Throws if `condition` is false, which fails the member's thread. The assertions of Catch2 may be
+/// used in one thread only.
 void require(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(what);
 }

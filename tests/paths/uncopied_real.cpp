@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/uncopied_real.cpp — copies of large tuples on their way over sockets.
+// tests/paths/uncopied_real.cpp — number of copies of large tuples on their way over sockets.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/value_types_test.cpp — types of values that are moved down a path and read from it.
+// tests/paths/value_types_test.cpp — types of the values that threads move down a path and read
+// from it.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/contexts.hpp — names of contexts in tests, and counts of their ends.
+// tests/runtime/contexts.hpp — names for contexts of tests, and an object that counts its
+// destructions.
 #pragma once
 #include <cstdint>
 

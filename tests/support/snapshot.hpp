@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/snapshot.hpp — all records of a recorder.
+// tests/support/snapshot.hpp — all records that a recorder has.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/cache_test.cpp — reads that the cache serves.
+// tests/wrappers/cache_test.cpp — reads that the cache serves, and reads that continue down.
 #include "wrappers/cache.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/join_real.cpp — memory that a round of a join takes between OS threads.
+// tests/wrappers/join_real.cpp — memory that the rounds of a join between OS threads allocate.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/periodic_test.cpp — one of several rounds that continues down.
+// tests/wrappers/periodic_test.cpp — rounds of which only one in several continues down.
 #include "wrappers/periodic.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/reduce_test.cpp — a result that only the root's side gets and waits for.
+// tests/wrappers/reduce_test.cpp — a result for which only slot 0 waits and which only slot 0 gets.
 #include <catch2/catch.hpp>
 #include <cmath>
 

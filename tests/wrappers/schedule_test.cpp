@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/schedule_test.cpp — declared collectives by schedules: bits of results, failures
-// and mistakes.
+// tests/wrappers/schedule_test.cpp — declared collectives that use schedules: bits of results,
+// failures and mistakes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

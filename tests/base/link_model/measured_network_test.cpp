@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/measured_network_test.cpp — file of measured links: write, read, compare.
+// tests/base/link_model/measured_network_test.cpp — the file of measured links: writing, reading
+// and comparing.
 #include "base/link_model/measured_network.hpp"
 
 #include <catch2/catch.hpp>

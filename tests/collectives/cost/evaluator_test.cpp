@@ -152,8 +152,8 @@ TEST_CASE("evaluator: frames wait for a stream of their hosts and streams take t
   CHECK(time_of(one, network) == 700 + 200 + 1000);
   network.striping = 2;
   CHECK(time_of(one, network) == 400 + 200 + 1000);
-  // Two hosts send, with one stream each. The link has a stream for each of them, and then only one
-  // for both.
+  // Two hosts send over a link. First each has a stream of its own. Then the link has only one
+  // stream for both.
   const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
                               receives(0, cells(0, 200)), receives(1, cells(0, 200))};
   Network pairs = nanoseconds({2, 2});

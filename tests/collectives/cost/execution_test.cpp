@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/execution_test.cpp — schedules executed on values, in any order that
-// hazards allow.
+// tests/collectives/cost/execution_test.cpp — execution of schedules on values, with the steps in
+// any permitted order.
 //
 // This test shares no code with the verifier: it compares each result with the definition of the
 // collective.

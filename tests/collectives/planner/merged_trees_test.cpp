@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/merged_trees_test.cpp — broadcasts by network-aware trees, merged to
-// one plan.
+// tests/collectives/planner/merged_trees_test.cpp — one broadcast tree for each block, merged into
+// one plan of an allgather.
 #include "collectives/planner/merged_trees.hpp"
 
 #include <catch2/catch.hpp>

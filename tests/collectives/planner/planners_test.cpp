@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/planners_test.cpp — plans of each planner and its parameters.
+// tests/collectives/planner/planners_test.cpp — plans that each planner makes with its parameters.
 #include "collectives/planner/planners.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/pool_tree_test.cpp — pools of near hosts, by bandwidth and by
-// declaration.
+// tests/collectives/planner/pool_tree_test.cpp — pools of near hosts, found by bandwidths or by
+// declared clusters.
 #include "collectives/planner/pool_tree.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/costs_test.cpp — messages and elements of schedules, compared with
-// their formulas.
+// tests/collectives/schedule/costs_test.cpp — numbers of messages and elements of schedules,
+// compared with formulas.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

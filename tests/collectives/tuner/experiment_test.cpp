@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/experiment_test.cpp — interleaving of runs, samples and void runs.
+// tests/collectives/tuner/experiment_test.cpp — order of runs, statistics of their times, and runs
+// without a time.
 #include "collectives/tuner/experiment.hpp"
 
 #include <algorithm>

@@ -99,7 +99,7 @@ tuner::Space Truth::space(const std::vector<pricing::Family>& families, const Co
           messages_most)
           .space;
   for (tuner::Family& family : space.families) {
-    // A family has the same bias at every size.
+    // The bias depends on the name of the family, not on the size.
     std::uint64_t hash = seed_;
     for (const char letter : family.name)
       hash = hash * 1099511628211U + static_cast<unsigned char>(letter);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/tables_test.cpp — rows for all sizes, from searches at some of them.
+// tests/collectives/tuner/tables_test.cpp — tables of schedules for all sizes, made by searches at
+// some of the sizes.
 #include "collectives/tuner/tables.hpp"
 
 #include <fmt/format.h>
