@@ -10,21 +10,22 @@
 
 #include "eventspace/record.hpp"
 
-/// Groups are created during a run, so no structure names them. Their records contain their names.
-/// A host's share of an operation has a number that is unique on that host, in the order in which
-/// shares begin. One OS thread writes all records of a share: first those of its members and steps,
+/// Groups are created during a run, so the structure of the trace does not name them. The records
+/// of a group contain its name. A *share* is the part that one host has in one operation. Each
+/// share has a number that is unique on its host; the numbers are in the order in which the shares
+/// begin. One OS thread writes all records of a share: first the records of its members and steps,
 /// last the record of the share itself.
 namespace eventspace {
 
 /// EventKinds of group records.
 enum class GroupEvent : std::uint8_t {
-  text = 21,    ///< seven bytes of a name that shares refer to
+  text = 21,    ///< seven bytes of a text to which shares refer by its number
   step = 22,    ///< message that was sent or received, a fold, or a copy
-  member = 23,  ///< thread, from its arrival until the host's share of the operation ended
+  member = 23,  ///< one thread's part: from its arrival to the end of the host's share
   share = 24,   ///< host's part of an operation, from the arrival of its last member
 };
 
-/// Identity of an operation. All hosts use the same names.
+/// Names that identify the operations of one kind. They are the same on all hosts.
 struct GroupOperation {
   std::string group;
   std::string collective;
@@ -46,8 +47,8 @@ std::string_view collective_of_group(std::string_view group);
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);
-/// Returns a number for the kind of a group's operation that no operation on a path has. Its low 32
-/// bits are the number of the text.
+/// Returns the number of a group operation's kind. Its low 32 bits are `text`, the number of the
+/// operation's text. Bit 32 distinguishes it from the kinds of operations on paths.
 constexpr std::uint64_t group_operation_kind(std::uint32_t text) {
   return std::uint64_t{1} << 32 | text;
 }
@@ -56,23 +57,27 @@ enum class GroupAction : std::uint8_t { send, receive, fold, copy };
 std::string_view name_of(GroupAction action);
 
 struct GroupStep {
-  std::uint32_t share = 0;   ///< number of the share on its host
-  std::uint32_t number = 0;  ///< number of the step in its share
+  std::uint32_t share = 0;   ///< number of the share to which the step belongs
+  std::uint32_t number = 0;  ///< index of the step in its share
   GroupAction action = GroupAction::send;
-  /// Other host of a message, or the own host; number in the plan, 24 bits.
+  /// Number of a host in the plan, 24 bits: the other host of a message; for a fold or copy, the
+  /// own host.
   std::uint32_t peer = 0;
   std::uint32_t channel = 0;  ///< channel of a message, from one host to another; 24 bits
   std::uint64_t bytes = 0;    ///< at most 2^32 - 1
-  /// Message was passed to its link (send), or was requested (receive).
+  /// Time at which the message was passed to its link (send) or was requested (receive), or at
+  /// which the fold or copy began.
   std::int64_t begin_nanos = 0;
-  std::int64_t end_nanos = 0;  ///< first link accepted the message (send), or it arrived (receive)
+  /// Time at which the first link had accepted the message (send), at which the message had arrived
+  /// (receive), or at which the fold or copy ended
+  std::int64_t end_nanos = 0;
 };
 
 struct GroupMember {
   std::uint32_t thread = 0;  ///< rank of the thread in the plan
-  std::uint32_t text = 0;    ///< number of the text that describes the operation
+  std::uint32_t text = 0;    ///< number of the text that names group, collective and algorithm
   std::uint32_t share = 0;
-  std::uint64_t bytes = 0;  ///< size of `in` or `out`, whichever is larger; 48 bits
+  std::uint64_t bytes = 0;  ///< size of the call's input or output, whichever is larger; 48 bits
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
 };
@@ -80,8 +85,8 @@ struct GroupMember {
 struct GroupShare {
   std::uint32_t text = 0;
   std::uint32_t share = 0;
-  std::uint32_t operation = 0;  ///< number of the operation in its group
-  std::uint32_t hosts = 0;      ///< hosts that have a share; 24 bits
+  std::uint32_t operation = 0;  ///< index of the operation among those of its group
+  std::uint32_t hosts = 0;      ///< number of hosts that take part in the operation; 24 bits
   bool has_failed = false;
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;

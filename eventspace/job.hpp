@@ -12,7 +12,7 @@ enum class Job : std::uint8_t {
   join,       ///< merges several paths into one below
   crossing,   ///< continues the path on another host
   link,       ///< emulated link, which delays messages
-  check,      ///< decides for a cluster by values of the other clusters
+  check,      ///< condition check: decides for a cluster by values of the other clusters
   gate,       ///< replies to some rounds itself, so that they go no further
   store,      ///< ends a path in an element
   prefetch,   ///< begins a path and fetches tuples from the element at its end

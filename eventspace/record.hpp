@@ -18,48 +18,48 @@ enum class EventKind : std::uint8_t {
   /// Life of a thread. `place`: rank of the thread. `down`, `up`: begin and end of its function. A
   /// record with the same time in both marks a thread that has only begun.
   thread = 16,
-  /// Read of a remote cluster's value by a condition check.
+  /// Read of another cluster's value by a condition check.
   /// - down: the check wanted the value.
   /// - up: the check had the value, or was decided without it.
-  /// - slot: place of the cluster among those that the check combines.
+  /// - slot: index of the cluster in Wrapper::combines of the check.
   /// - bytes: number of rounds by which the tuple was ahead of the round.
   cache_read = 17,
-  /// Prefetch. `down`: the read of the tuple was sent. `up`: the tuple was in the cache.
-  /// `sequence`: that of the tuple.
+  /// Prefetch of a tuple. `down`: time at which the read was sent. `up`: time at which the tuple
+  /// was in the cache. `sequence`: number of the tuple.
   prefetch = 18,
-  /// Message over an emulated link. `down`: it entered the link. `up`: it arrived. `slot`:
-  /// nanoseconds that it waited for earlier messages, at most 2^32 - 1.
+  /// Message over an emulated link. `down`: time at which it entered the link. `up`: time at which
+  /// it arrived. `slot`: nanoseconds for which it waited behind earlier messages, at most 2^32 - 1.
   link = 19,
-  /// Read of another host's clock. `place`: the other host. `down`: the request left. `up`: the
-  /// reply arrived. `sequence`: time that the other clock showed.
+  /// Read of another host's clock. `place`: the other host. `down`: time at which the request left.
+  /// `up`: time at which the reply arrived. `sequence`: time that the other clock showed.
   clock = 20,  // 21 to 24 are GroupEvent, group_record.hpp
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.
   transfer = 25,
-  /// A thread started an operation and went on without its result. `place`: rank of the thread.
-  /// `slot`: number of the path in the plan. `sequence`: that of the move. With the flag
-  /// event_in_group, `slot` is the number of the host's share. `down`: the thread called. `up`: the
-  /// call returned.
+  /// A thread started an operation and continued without waiting for its result. `place`: rank of
+  /// the thread. `slot`: number of the path in the plan. `sequence`: sequence of the move. With the
+  /// flag event_in_group, `slot` is the number of the host's share. `down`, `up`: begin and end of
+  /// the call that started the operation.
   start = 26,
-  /// A thread waited for an operation that it had started, from `down` to `up`. The other fields
-  /// are
-  /// those of `start`.
+  /// A thread waited from `down` to `up` for an operation that it had started. The other fields
+  /// have the same meaning as for `start`.
   wait = 27,
-  /// A thread marked the end of an iteration. `place`: rank of the thread. `sequence`: number of
-  /// the
-  /// mark, from 0.
+  /// A thread marked the end of an iteration. `place`: rank of the thread. `sequence`: index of the
+  /// mark among those of the thread, from 0.
   iteration = 28,
 };
 
 /// Bits of `EventRecord::flags`: facts that were known when the record was made.
-inline constexpr std::uint8_t event_failed = 1;        ///< the operation failed
-inline constexpr std::uint8_t event_one_way = 2;       ///< push: an operation without a reply
-inline constexpr std::uint8_t event_last_arriver = 4;  ///< last arriver in the join below
-inline constexpr std::uint8_t event_proved = 8;      ///< a part of the values decided the condition
-inline constexpr std::uint8_t event_cached = 16;     ///< value had arrived before it was wanted
+inline constexpr std::uint8_t event_failed = 1;   ///< the operation failed
+inline constexpr std::uint8_t event_one_way = 2;  ///< push: an operation without a reply
+/// Contributor that arrived last at the join below.
+inline constexpr std::uint8_t event_last_arriver = 4;
+inline constexpr std::uint8_t event_proved = 8;      ///< some of the values decided the condition
+inline constexpr std::uint8_t event_cached = 16;     ///< cache read: value had arrived earlier
 inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
-inline constexpr std::uint8_t event_undecided = 64;  ///< cache read that was not needed
+inline constexpr std::uint8_t event_undecided = 64;  ///< cache read: the check decided without it
 inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is one of a group
-/// The record is of a read. Its `sequence` is the number of the tuple.
+/// On the record of a read: `sequence` is the number of the tuple that it returned. Same bit as
+/// event_in_group, which only calls use.
 inline constexpr std::uint8_t event_numbered = 128;
 
 /// Times at which an operation passed a collector down and up, or at which another event began and
@@ -70,7 +70,7 @@ inline constexpr std::uint8_t event_numbered = 128;
 #pragma pack(push, 4)
 struct EventRecord {
   std::uint32_t place = 0;          ///< stage of the plan, unless the kind states otherwise
-  std::uint32_t slot = 0;           ///< contributor that passed
+  std::uint32_t slot = 0;           ///< contributor whose operation passed
   std::uint64_t sequence : 56 = 0;  ///< sequence of the round
   std::uint64_t kind : 8 = 0;       ///< an EventKind or a GroupEvent
   std::int64_t down_nanos = 0;
@@ -83,10 +83,10 @@ struct EventRecord {
 static_assert(sizeof(EventRecord) == 36);
 static_assert(std::endian::native == std::endian::little);  // files contain the memory layout
 
-/// Number of the move, the kind of operation that contributes to rounds.
+/// Kind number of the operation `move`, by which threads contribute to rounds.
 inline constexpr std::uint64_t move_operation = 1;
 
-/// Names of the operations that records contain, by number.
+/// Names of operations, indexed by EventRecord::kind.
 inline constexpr std::array<std::string_view, 13> operation_names = {
     "enter", "move",      "observe", "observe_number", "newest",  "first",  "last",
     "delta", "set_delta", "axe",     "delete_element", "release", "traffic"};

@@ -11,9 +11,9 @@
 namespace eventspace {
 namespace {
 
-/// Record buffers of this OS thread, indexed by the recorder's number. This trivial table is
-/// separate from the vector that owns its memory. A lookup therefore need not check whether the
-/// thread-local vector was constructed.
+/// Record buffers of this OS thread, indexed by the recorder's number. The table has no
+/// constructor, unlike the vector that owns its memory. A lookup in it is faster, because the
+/// compiler need not check whether a thread-local object was constructed.
 struct LaneTable {
   void** lanes = nullptr;
   std::size_t size = 0;
@@ -36,8 +36,8 @@ std::uint64_t next_recorder_number() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Exclusive access of one take() while the object exists. Waiters sleep in the kernel, because
-/// take() may write files.
+/// Lock that one take() holds while this object exists. Other take() calls sleep in the kernel
+/// meanwhile, because take() may write files.
 class Taking {
  public:
   explicit Taking(std::atomic_flag& taken) : taken_(taken) {
@@ -96,7 +96,7 @@ struct Recorder::Lane {
   std::uint32_t number = 0;
   alignas(64) std::atomic<std::uint64_t> added{0};
   std::uint64_t taken_seen = 0;
-  std::size_t place = 0;  ///< added % capacity, without the division
+  std::size_t place = 0;  ///< index in `ring` of the next record to add
   std::atomic<std::uint64_t> dropped{0};
   alignas(64) std::atomic<std::uint64_t> taken{0};
 };

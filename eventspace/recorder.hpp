@@ -16,7 +16,7 @@ namespace eventspace {
 /// Action of add() if the record buffer of its OS thread is full.
 enum class WhenFull : std::uint8_t {
   drop,   ///< drops the new record and counts it, so recording never blocks a thread
-  flush,  ///< calls the function given to on_full(); on the virtual clock this takes no time
+  flush,  ///< calls the function set by on_full(); on the virtual clock this takes no time
 };
 
 /// Collects records from many threads without locks, until one consumer takes them.
@@ -28,7 +28,8 @@ enum class WhenFull : std::uint8_t {
 /// Why:         Collectors keep records in memory, so that most of the cost is off the critical
 ///              path.
 /// Owns:        The record buffers. The first add() of a thread reserves its record buffer. Only
-///              pages that were touched use memory, so recorders that are off or idle cost nothing.
+///              touched pages of a buffer use memory, so recorders that are off or idle cost
+///              nothing.
 /// Thread-safe: add() from any fiber and any OS thread. Concurrent take() calls wait for each
 ///              other.
 /// Throws:      add() itself throws only std::bad_alloc, on the first record of a thread.
@@ -50,10 +51,11 @@ class Recorder {
 
   void add(const EventRecord& record);
 
-  /// Records that one OS thread added since the previous take(). Dropped records have no number.
+  /// Records that one OS thread added since the previous take(). Each record has a number in its
+  /// record buffer, from 0; dropped records have none.
   struct Taken {
     std::uint32_t lane = 0;
-    std::uint64_t first = 0;    ///< number of the first record in its record buffer
+    std::uint64_t first = 0;    ///< number of the first of these records
     std::uint64_t dropped = 0;  ///< records that this record buffer has dropped so far
     std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the wrap
     std::size_t count() const { return records[0].size() + records[1].size(); }
@@ -71,7 +73,7 @@ class Recorder {
 
   std::size_t lane_records_ = 0;
   WhenFull when_full_ = WhenFull::drop;
-  std::uint64_t number_ = 0;  ///< unique in the process; index in each thread's table
+  std::uint64_t number_ = 0;  ///< index of this recorder in each thread's LaneTable; never reused
   std::atomic<Lane*> newest_{nullptr};
   std::atomic_flag taking_;
   std::function<void()> flush_;

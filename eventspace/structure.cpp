@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int structure_version = 1;
 
-/// Collects the first few errors only. A file that is not a structure would give an error
-/// everywhere.
+/// Collects errors, but keeps only the first few. A file that is not a structure would give an
+/// error for every entry.
 class Wrongs {
  public:
   void add(std::string what) {
@@ -120,7 +120,8 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Returns the number. Throws for negative and large numbers, which a conversion would change.
+/// Returns a JSON number as 32 bits. Throws if it is negative or too large, because a conversion
+/// would change it.
 std::uint32_t number_of(const Json& json) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
@@ -163,7 +164,7 @@ Structure::Path path_of(const Json& json) {
           stage_of(json.at("stage"))};
 }
 
-/// Reads each entry of a list. Errors name the place of the entry.
+/// Calls `read` for each entry of the list `name`. Errors contain the index of the entry.
 template <class Read>
 void read_list(const Json& all, const char* name, const Read& read) {
   std::size_t index = 0;
@@ -199,8 +200,8 @@ Structure read_structure(const Json& all) {
   return structure;
 }
 
-/// Describes a parse error: the line in which the file is cut off, or in which it stops being
-/// JSON.
+/// Describes a parse error at `byte`: the line in which the text is cut off, or in which it is no
+/// longer JSON.
 std::string where_it_ends(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -243,7 +244,8 @@ std::uint32_t Structure::thread_count() const {
 }
 
 std::uint32_t Structure::host_of_thread(std::uint32_t rank) const {
-  // Several hosts may have the same first rank. Of these, only the last one has threads.
+  // Hosts without threads have the same first rank as the next host, so the last of several such
+  // hosts has the thread.
   const auto behind = std::upper_bound(
       hosts.begin(), hosts.end(), rank,
       [](std::uint32_t wanted, const Host& host) { return wanted < host.first_thread; });
@@ -258,7 +260,8 @@ std::string Structure::thread_name(std::uint32_t rank) const {
 
 namespace {
 
-/// Returns the text of the settings behind `key`, or nothing if the wrapper does not have it.
+/// Returns the text that follows the setting `key` in the wrapper's settings; "" if it has no such
+/// setting.
 std::string_view text_behind(const Structure::Wrapper& wrapper, std::string_view key) {
   const std::string_view settings = wrapper.settings;
   for (std::size_t at = settings.find(key); at != std::string_view::npos;

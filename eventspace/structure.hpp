@@ -12,9 +12,9 @@ namespace eventspace {
 
 inline constexpr std::uint32_t no_stage = 0xffffffff;
 
-/// Makes records readable without the config: hosts, wrappers, stages and paths by their numbers in
-/// the plan. Records contain only the number of a stage. An event collector is a wrapper like any
-/// other, and therefore has a stage.
+/// Hosts, wrappers, stages and paths of a plan, indexed by their numbers. A trace contains it so
+/// that its records can be read without the config. A record names its event collector only by the
+/// number of the collector's stage.
 struct Structure {
   struct Host {
     std::string name;
@@ -27,34 +27,36 @@ struct Structure {
     std::string name;  ///< "" for a wrapper that the config defines in place on a path
     std::string kind;
     std::uint32_t host = 0;
-    std::uint32_t slots = 0;  ///< contributors that enter the wrapper
-    std::string settings;     ///< settings as the config writes them, for people
+    std::uint32_t slots = 0;  ///< number of contributors that enter the wrapper
+    std::string settings;     ///< settings as the config writes them
     std::string position;     ///< "configs/a.yaml:12:5"
     /// Clusters whose values a condition check combines, in the order of their combination.
     std::vector<std::uint32_t> combines = {};
     Job job = Job::other;
-    /// Whether a join returns to each contributor as many bytes as it received from it.
+    /// For a join: whether its reply to each contributor is as long as the value of that
+    /// contributor.
     bool answers_in_kind = false;
     friend bool operator==(const Wrapper&, const Wrapper&) = default;
   };
   struct Stage {
     std::uint32_t wrapper = 0;
     std::uint32_t below = no_stage;
-    std::uint32_t slot = 0;  ///< slot at which operations from this stage enter `below`
+    std::uint32_t slot = 0;  ///< slot by which operations from this stage enter the stage `below`
     std::uint32_t role = 0;  ///< direction of a link: 0 on the way down, 1 on the way up
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   struct Path {
     std::string graph;  ///< name of the collective or element
     std::uint32_t host = 0;
-    std::uint32_t first_thread = 0;  ///< number on `host`
+    std::uint32_t first_thread = 0;  ///< index of the first thread among those of `host`
     std::uint32_t threads = 0;       ///< 0 = no thread: a wrapper begins the path
     std::uint32_t slot = 0;          ///< slot of the first thread at `stage`
     std::uint32_t stage = no_stage;  ///< first stage of the path
     friend bool operator==(const Path&, const Path&) = default;
   };
 
-  /// Number of frames that the link from one cluster to another carries at the same time.
+  /// Number of streams of a link from one cluster to another: frames that the link carries at the
+  /// same time.
   struct Streams {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -84,18 +86,19 @@ std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view 
 /// Returns the values of the setting `key`, which is a list or one value.
 std::vector<std::string_view> settings_of(const Structure::Wrapper& wrapper, std::string_view key);
 
-/// Whether one of the wrapper's settings has exactly this element name as its value. False if
-/// `element` is empty.
+/// Whether the value of one of the wrapper's settings is exactly the element name `element`. False
+/// if `element` is empty.
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element);
 
-/// Sets Wrapper::job (purpose of the wrapper, job.hpp) by the wrapper's kind. Used for old traces,
-/// which do not contain it.
+/// Sets Wrapper::job (purpose of the wrapper, job.hpp) from the wrapper's kind. Used for old
+/// traces, which do not contain the job.
 void set_job_by_kind(Structure::Wrapper& wrapper);
 
 std::string to_json(const Structure& structure);
-/// Reads a structure. Sets Structure::Wrapper::job by kind if an old trace does not contain it.
-/// Throws: std::runtime_error with the reason, such as text that is no JSON, or a number that
-/// refers to nothing.
+/// Reads a structure. If an old trace does not contain Structure::Wrapper::job, sets it from the
+/// wrapper's kind.
+/// Throws: std::runtime_error with the reason: for example, the text is no JSON, or a number refers
+/// to no host, wrapper, stage or cluster.
 Structure structure_from_json(std::string_view text);
 
 }  // namespace eventspace

@@ -8,15 +8,15 @@
 namespace eventspace {
 
 /// Data that lanes sent over an emulated link between clusters. If the link has streams, the data
-/// are a frame, and the time is that during which the frame occupied a stream. Otherwise the data
-/// are a message. The time then starts when the link begins to accept the message, and ends when
-/// all of it has arrived.
+/// are one frame; begin and end are the times between which the frame occupied a stream. Otherwise
+/// the data are one message; it begins when the link starts to accept it, and ends when all of it
+/// has arrived.
 struct Transfer {
   std::uint32_t from_host = 0;  ///< host where the message begins; 24 bits
   std::uint32_t to_host = 0;    ///< host where the message ends; 24 bits
   std::uint64_t bytes = 0;      ///< 40 bits
   bool has_stream = false;
-  bool ends_message = true;  ///< no more data of the message follows
+  bool ends_message = true;  ///< whether these are the last data of their message
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::int64_t arrived_nanos =
