@@ -12,13 +12,13 @@
 
 #include "base/version.hpp"
 
-/// docs/reference/trace.md describes this format for people. Change both together.
+/// docs/reference/trace.md documents this format. Change both together.
 namespace eventspace {
 
 inline constexpr std::uint32_t trace_version = 1;
 inline constexpr std::uint16_t chunk_version = 1;
-/// Maximum number of records in a chunk. A host writes a chunk at once. If the host is killed
-/// during the write, at most one chunk is incomplete.
+/// Maximum number of records in a chunk. A host writes each chunk with one system call, so a kill
+/// leaves at most one incomplete chunk.
 inline constexpr std::size_t chunk_records_max = 4096;
 /// Longest payload of a chunk. A reader treats a longer one as damage, so that it never allocates
 /// memory for bytes that the file does not have.
@@ -41,24 +41,26 @@ struct TraceHeader {
   friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 
-/// Parts of the head: mark, trace version, length of the JSON, the JSON, and a checksum of all of
-/// these.
+/// A file begins with a head. Its parts: mark, trace version, length of the JSON, the JSON, and a
+/// checksum of all of these.
 inline constexpr std::string_view trace_mark = "PATHSEVT";
 inline constexpr std::size_t trace_prefix_bytes = 16;
 inline constexpr std::size_t checksum_bytes = 8;
 std::string encode_head(const TraceHeader& header);
 std::uint32_t trace_version_in(std::span<const std::byte> prefix);
 std::uint32_t header_bytes_in(std::span<const std::byte> prefix);
-/// Decodes a whole head. Returns nothing if the checksum or the JSON is wrong.
+/// Decodes a whole head. Returns nullopt if the checksum or the JSON is wrong.
 std::optional<TraceHeader> decode_head(std::span<const std::byte> head);
 
 enum class ChunkKind : std::uint16_t {
-  records = 1,  ///< records as they are in memory
-  /// LaneTotal of each record buffer from number `lane` on; `first` is the number of buffers.
+  records = 1,  ///< array of EventRecord, in their memory layout
+  /// Array of LaneTotal: totals of the record buffers from number `lane` on. `first` is the number
+  /// of all record buffers.
   end = 2,
 };
 
-/// Numbers of records that were added to a record buffer (recorder.hpp), and that it dropped.
+/// How many records a record buffer (recorder.hpp) received, and how many it dropped because it was
+/// full.
 struct LaneTotal {
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
@@ -66,8 +68,8 @@ struct LaneTotal {
 
 inline constexpr std::string_view chunk_mark = "PATHSCHK";
 
-/// Bytes before the payload of each chunk, as they are in memory. The fields mark, version, kind
-/// and payload_bytes have the same positions in all versions, so that every reader can skip a
+/// Header before the payload of each chunk, written in its memory layout. The fields mark, version,
+/// kind and payload_bytes have the same positions in all versions, so that every reader can skip a
 /// chunk of any version.
 struct ChunkHead {
   std::array<char, 8> mark;
@@ -75,8 +77,8 @@ struct ChunkHead {
   std::uint16_t kind;
   std::uint32_t payload_bytes;
   std::uint32_t lane;     ///< number of the record buffer
-  std::uint32_t count;    ///< number of records, or of totals
-  std::uint64_t first;    ///< number of the first record in its record buffer
+  std::uint32_t count;    ///< number of records or LaneTotals in the payload
+  std::uint64_t first;    ///< index of the first record among all records of its record buffer
   std::uint64_t dropped;  ///< records that the record buffer has dropped so far
   std::uint64_t payload_checksum;
   std::uint64_t head_checksum;  ///< checksum of all fields before it
@@ -90,8 +92,8 @@ static_assert(sizeof(ChunkHead) == 56);
 ChunkHead make_chunk_head(ChunkKind kind, std::uint32_t lane, std::uint64_t first,
                           std::size_t count, std::uint64_t dropped,
                           std::span<const std::byte> payload);
-/// Returns nothing if the bytes are no head of a chunk, or if the head is damaged or contradicts
-/// itself.
+/// Returns the head, or nullopt if the bytes are no head of a chunk, or if the head is damaged or
+/// contradicts itself.
 std::optional<ChunkHead> decode_chunk_head(std::span<const std::byte, sizeof(ChunkHead)> bytes);
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
@@ -101,7 +103,8 @@ std::string trace_file_name(std::string_view host);
 inline constexpr std::string_view trace_file_ending = ".trace";
 inline constexpr std::string_view structure_file_name = "structure.json";
 inline constexpr std::string_view config_file_name = "config.yaml";
-/// Subfolder of a trace directory, with a trace directory for each further deployment of the run.
+/// Subfolder of a trace directory. It contains one trace directory for each deployment of the run
+/// after the first.
 inline constexpr std::string_view further_traces_folder_name = "wirings";
 
 }  // namespace eventspace

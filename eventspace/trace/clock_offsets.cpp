@@ -13,8 +13,9 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of clock readings kept for a pair of hosts: one hour with a reading each second.
-/// If there are more, the slower one of each two neighbours is dropped.
+/// Maximum number of clock readings that are kept for a pair of hosts: about one hour with a
+/// reading each second. If there are more, the slower reading of each two successive ones is
+/// dropped.
 constexpr std::size_t looks_max = 4096;
 /// Least time between two clock readings from which a drift is computed.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
@@ -116,7 +117,7 @@ std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
     }
   }
   if (to.empty()) return lines;
-  using Reached = std::pair<std::int64_t, std::uint32_t>;  // error and host
+  using Reached = std::pair<std::int64_t, std::uint32_t>;  // sum of errors, host
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> reached;
   std::vector<ClockLine> best(hosts_, ClockLine{0, 0, 0, INT64_MAX});
   const std::uint32_t first = to.begin()->first;

@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Conversion from one clock to another: t becomes t + offset + drift * (t - at), with an error of
-/// at most `error_nanos`.
+/// Conversion from one clock to another by a straight line: time t becomes t + offset + drift * (t
+/// - at), with an error of at most `error_nanos`.
 struct ClockLine {
   std::int64_t at_nanos = 0;
   std::int64_t offset_nanos = 0;
@@ -28,12 +28,12 @@ struct ClockLine {
 /// Converts the times of all hosts of a run to one clock. During the run, hosts read each other's
 /// clocks. Each read is called a look, and is quick if its round-trip time is short.
 ///
-/// The conversion between two clocks (ClockLine) is a straight line through two looks. They are the
-/// quickest look in the first part of the run, and the quickest one in the last part. The error of
-/// a look is at most half of its round-trip time. Before the first and after the second of these
-/// looks, the error grows with the uncertainty of the line's slope, but no faster than
-/// clock_drift_max. Hosts that did not look at each other's clocks are connected through looks of
-/// other hosts, by the chain with the least sum of errors.
+/// The conversion between two clocks (ClockLine) is a straight line through two looks. One is the
+/// quickest look in the first part of the run, the other the quickest in the last part. The error
+/// of a look is at most half of its round-trip time. For times before the first and after the
+/// second of these looks, the error grows with the uncertainty of the line's slope, but no faster
+/// than clock_drift_max. If two hosts did not look at each other's clocks, their conversion is a
+/// chain of lines through other hosts. The chain with the least sum of errors is used.
 ///
 /// Paper: Cristian 1989.
 inline constexpr double clock_drift_max = 1e-4;
@@ -41,13 +41,14 @@ class ClockOffsets {
  public:
   explicit ClockOffsets(const Structure& structure);
   void add(std::uint32_t host, std::span<const EventRecord> records);
-  /// Returns for each host the conversion to the clock of the first host that took part in a look.
-  /// The conversion is empty if no chain of looks connects the two hosts.
+  /// Returns for each host the conversion from its clock to a common clock. The common clock is
+  /// that of the first host that took part in a look. The conversion is nullopt if no chain of
+  /// looks connects the two hosts.
   std::vector<std::optional<ClockLine>> lines() const;
 
  private:
   struct Look {
-    std::int64_t at_nanos;      ///< middle of the request and its reply
+    std::int64_t at_nanos;      ///< middle between the times of the request and its reply
     std::int64_t offset_nanos;  ///< other clock minus this one
     std::int64_t error_nanos;
   };

@@ -11,7 +11,7 @@
 namespace eventspace {
 namespace {
 
-/// Threads by the stages and slots at which their operations begin.
+/// Maps the stage and slot at which a path of `graph` begins to the thread.
 class Beginnings {
  public:
   Beginnings(const Structure& structure, std::string_view graph) {
@@ -43,7 +43,7 @@ class Beginnings {
 };
 
 struct ThreadState {
-  std::optional<std::int64_t> free_since;  ///< unknown after a gap
+  std::optional<std::int64_t> free_since;  ///< end of last operation, if known
   std::uint64_t next_sequence = 0;
 };
 

@@ -108,7 +108,7 @@ void write_whole(const std::filesystem::path& path, std::string_view text) {
       file.append(text);
       return file.finish();
     } catch (const base::OutputError&) {
-      // Another process or thread may have written the file in the meantime.
+      // If the file exists now, another process or thread has written it in the meantime.
       if (!std::filesystem::exists(path)) throw;
     }
   }

@@ -13,7 +13,7 @@
 
 namespace eventspace {
 
-/// Open file with errors that people can act on.
+/// Open file whose errors name the file and the reason.
 ///
 /// Throws: std::runtime_error from each function, such as "a/b.trace: cannot write: No space left
 ///         on device".
@@ -24,10 +24,11 @@ class File {
   static File to_append(const std::filesystem::path& path);
   static File to_read(const std::filesystem::path& path);
   std::uint64_t size() const;
-  /// Appends both spans, in one system call unless the kernel writes only a part of them.
+  /// Appends both spans to the file. It needs one system call, or more if the kernel writes only a
+  /// part of them.
   void append(std::span<const std::byte> first, std::span<const std::byte> second = {});
-  /// Reads bytes from `place` on and returns their number. It is less than into.size() only at the
-  /// end of the file.
+  /// Reads bytes from position `place` on into `into`. Returns their number, which is less than
+  /// into.size() only at the end of the file.
   std::size_t read(std::uint64_t place, std::span<std::byte> into) const;
 
  private:
@@ -37,10 +38,10 @@ class File {
   base::Descriptor descriptor_;
 };
 
-void make_directory(const std::filesystem::path& path);  ///< with missing parents
+void make_directory(const std::filesystem::path& path);  ///< creates missing parents, too
 std::string read_whole(const std::filesystem::path& path);
-/// Writes a file so that no reader sees a part of it, even if several processes write it at the
-/// same time. Throws: std::runtime_error if the file exists with other contents.
+/// Writes a file so that readers never see an incomplete file, even if several processes write it
+/// at the same time. Throws: std::runtime_error if the file exists with other contents.
 void write_whole(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace eventspace

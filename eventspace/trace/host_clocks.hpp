@@ -13,28 +13,28 @@ namespace eventspace {
 
 /// Converts the times of all hosts of a run to one clock, as exactly as the trace permits.
 ///
-/// Why: Differences between two times of one host need no other clock. A timeline, and one-way
-///      times between hosts, need one clock for all hosts.
+/// Why: Differences between two times of the same host need only its own clock. A timeline, and
+///      one-way times between hosts, need one clock for all hosts.
 class HostClocks {
  public:
   enum class Kind : std::uint8_t {
-    own,       ///< own clock of each host: times of two hosts are not comparable
+    own,       ///< each host's own clock: times of two hosts are not comparable
     one,       ///< one clock for all hosts: the virtual clock
-    utc,       ///< UTC as each host knew it
-    measured,  ///< clock of the first host, by readings of other clocks (clock_offsets.hpp)
+    utc,       ///< UTC, as precise as each host's system clock
+    measured,  ///< first host's clock, by clock readings between hosts (clock_offsets.hpp)
   };
-  /// Returns the best clocks that the trace permits: `one`, then `measured` if clock readings
-  /// connect all hosts, then `utc`, then `own`. Reads the whole trace if it must measure.
+  /// Returns the best clocks that the trace permits. The order of preference is `one`, `measured`
+  /// (if clock readings connect all hosts), `utc`, `own`. Reads the whole trace if it must measure.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
-  /// Returns `one`, then `measured` if clock readings connect all hosts, then `own`. Use these
-  /// clocks to compare hosts: UTC may be wrong by more than the times that are compared.
+  /// Like best(), but without `utc`. Use these clocks to compare times of different hosts, because
+  /// UTC may be wrong by more than the compared times.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks compared(const TraceDirectory& trace);
   /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Uses `lines`, the conversions to the first host's clock. Requires: one line for each host;
-  /// otherwise it reports a bug (ENSURE).
+  /// Returns clocks of the kind `measured` that use `lines`, the conversions to the first host's
+  /// clock. Requires: `lines` has one entry for each host.
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 
   std::int64_t apply(std::uint32_t host, std::int64_t nanos) const;
@@ -43,7 +43,7 @@ class HostClocks {
   bool is_common() const { return kind_ != Kind::own; }
   bool moves() const { return kind_ == Kind::utc || kind_ == Kind::measured; }
   bool is_utc() const { return is_utc_; }  ///< whether times are UTC
-  std::int64_t error_nanos() const;        ///< largest error of a host, if measured
+  std::int64_t error_nanos() const;        ///< largest error of any host if `measured`, otherwise 0
   std::string text() const;  ///< description for people: "one clock by measured offsets, ..."
 
  private:

@@ -11,10 +11,11 @@
 
 namespace eventspace {
 
-/// Merges the traces of all hosts so that all advance at about the same pace.
+/// Merges the traces of all hosts into one stream, in which all hosts advance at about the same
+/// pace.
 ///
-/// The next chunk is always from the host that has advanced least in the run. The progress of a
-/// host counts from its own first record, so the clocks need not agree.
+/// The next chunk is always from the host with the least progress: the time from its first record
+/// to the last one read. The hosts' clocks therefore need not agree.
 ///
 /// Memory: One chunk for each host.
 /// Throws: std::runtime_error that names the file, if a file cannot be read.
@@ -24,9 +25,9 @@ class MergedTrace {
 
   /// Returns false at the end of all files. `records` is valid until the next call.
   bool next(std::uint32_t& host, std::span<const EventRecord>& records);
-  double share_read() const;  ///< share of the bytes of all files that was read, 0 to 1
+  double share_read() const;  ///< share of all files' bytes that was read so far, 0 to 1
 
-  /// State of a host's file as far as it was read; complete at the end.
+  /// State of a host's file, as far as it was read. It is final after next() has returned false.
   struct File {
     std::uint32_t host;
     TraceHeader header;
@@ -45,7 +46,7 @@ class MergedTrace {
     std::vector<EventRecord> records = {};
     std::uint64_t read = 0;
     std::int64_t begin_nanos = 0;
-    std::int64_t at_nanos = 0;  ///< time of the last record in the present chunk, from begin_nanos
+    std::int64_t at_nanos = 0;  ///< time from begin_nanos to the last record of `records`
   };
   struct IsFurther {
     bool operator()(const Stream* a, const Stream* b) const;

@@ -109,15 +109,15 @@ void TraceReader::read_head() {
   give_up(Lost::file_end, begin.size());
 }
 
-/// Skips bytes that cannot be used, and counts them as lost.
+/// Skips `bytes` bytes that cannot be used, counts them as unused, and notes the first reason.
 void TraceReader::give_up(Lost lost, std::size_t bytes) {
   if (astray_ == Lost::nothing) astray_ = lost;
   window_.skip(bytes);
   losses_.bytes_unused += bytes;
 }
 
-/// Counts the loss before a chunk head. The damage is not at the end of the file, because a chunk
-/// head follows it.
+/// Counts the damage before a valid chunk head as a damaged place. It is not at the end of the
+/// file, because a chunk head follows it.
 void TraceReader::settle() {
   if (std::exchange(astray_, Lost::nothing) != Lost::nothing) ++losses_.damaged_places;
 }
@@ -125,7 +125,8 @@ void TraceReader::settle() {
 void TraceReader::find_next_mark() {
   const auto bytes = window_.look(chunk_mark.size());
   if (text_of(bytes) == chunk_mark) return;
-  // Searches the window for a mark. The last bytes are kept, because a mark may begin there.
+  // Searches the window for a chunk mark. The last bytes are kept, because a mark may begin in
+  // them.
   const std::size_t found = text_of(window_.look()).find(chunk_mark);
   const std::size_t seen = window_.look().size();
   const std::size_t unused = found != std::string_view::npos    ? found
@@ -160,8 +161,8 @@ std::optional<ChunkHead> TraceReader::next_chunk() {
       window_.skip(sizeof(ChunkHead));
       return head;
     }
-    // Bytes may be missing inside this chunk. The next chunk may then begin before the computed
-    // end.
+    // Skips only the head. If bytes are missing inside this chunk, the next chunk begins before the
+    // computed end of this one.
     give_up(is_there ? Lost::place : Lost::file_end, sizeof(ChunkHead));
   }
 }
@@ -334,7 +335,7 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
       if (has_structure)
         check.add(file, files);
       else
-        TraceReader reader(file);  // the constructor throws the errors of this file alone
+        TraceReader reader(file);  // the constructor throws if the file itself is wrong
     } catch (const NoTrace& error) {
       no_traces.emplace_back(error.what());
     } catch (const std::runtime_error& error) {

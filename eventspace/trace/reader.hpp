@@ -17,22 +17,23 @@
 
 namespace eventspace {
 
-/// Parts of a trace that are missing or cannot be used. One damage may count in several fields.
+/// Counts of the parts of a trace that are missing or cannot be used. The same damage may count in
+/// several fields.
 struct TraceLosses {
-  std::uint64_t records_dropped = 0;  ///< dropped because a record buffer was full
-  std::uint64_t records_missing = 0;  ///< written but not read, as gaps in the numbers show
+  std::uint64_t records_dropped = 0;  ///< records that a full record buffer dropped
+  std::uint64_t records_missing = 0;  ///< records that were lost, by gaps in their numbers
   std::uint64_t damaged_places = 0;   ///< spans from a failed checksum to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
   std::uint64_t chunks_unknown = 0;   ///< whole chunks of an unknown version or kind
   std::uint64_t chunks_repeated = 0;  ///< chunks with records that were read before
-  std::uint64_t bytes_unused = 0;     ///< sum over all of these
+  std::uint64_t bytes_unused = 0;     ///< bytes of all parts that were not used
   bool is_header_damaged = false;
   bool has_none() const { return *this == TraceLosses{}; }
   TraceLosses& operator+=(const TraceLosses& other);
   friend bool operator==(const TraceLosses&, const TraceLosses&) = default;
 };
 
-/// A window that moves over a file. Only the bytes in the window are in memory.
+/// A window that moves over a file. Only the bytes inside the window are in memory.
 ///
 /// Why:    The file is open only while the window moves, so that one program can read the files of
 ///         thousands of hosts side by side.
@@ -40,8 +41,8 @@ struct TraceLosses {
 class FileWindow {
  public:
   explicit FileWindow(std::filesystem::path path);
-  /// Returns the next bytes, fewer than `wanted` only at the end of the file. The span is valid
-  /// until the next call.
+  /// Returns the first `wanted` bytes of the window, after reading more of the file if necessary.
+  /// Returns fewer only at the end of the file. The span is valid until the next call.
   std::span<const std::byte> look(std::size_t wanted);
   std::span<const std::byte> look() const { return std::span(bytes_).subspan(begin_, size_); }
   void skip(std::size_t count);  ///< drops bytes from the front of the window
@@ -55,39 +56,40 @@ class FileWindow {
   bool is_at_end_ = false;
 };
 
-/// Error for a file that does not begin like a trace.
+/// Thrown for a file that does not begin like a trace.
 struct NoTrace : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads one host's file chunk by chunk, in bounded memory, and uses all that is intact.
+/// Reads the intact parts of one host's file, chunk by chunk, in bounded memory.
 ///
-/// Damage is no error: the reader uses the chunks before and after it. It never returns a record
-/// that was not written. losses() counts the parts that could not be used, by reason. If the head
-/// is damaged, only the host is known, from the name of the file.
+/// Damage is no error: the reader skips it and continues with the next whole chunk. It never
+/// returns a record that was not written. losses() counts the parts that could not be used, by
+/// reason. If the head of the file is damaged, header() contains only the host's name, which is
+/// taken from the name of the file.
 ///
-/// Throws: std::runtime_error that names the file, if it cannot be read. The constructor also
-///         throws if the file is no trace (NoTrace), or one of another version (both versions are
-///         named).
+/// Throws: std::runtime_error that names the file, if it cannot be read. The constructor throws
+///         NoTrace if the file is no trace, and std::runtime_error if the trace has another
+///         version.
 class TraceReader {
  public:
   explicit TraceReader(const std::filesystem::path& path);
 
   const TraceHeader& header() const { return header_; }
-  /// Reads the records of the next usable chunk, in the order in which their OS thread made them.
-  /// Returns false at the end of the file.
+  /// Replaces `records` by those of the next usable chunk, in the order in which their OS thread
+  /// made them. Returns false at the end of the file.
   bool next(std::vector<EventRecord>& records);
-  /// Returns the number of the record buffer (recorder.hpp) of the records that next() read.
+  /// Returns the number of the record buffer (recorder.hpp) from which the last chunk came.
   std::uint32_t lane() const { return lane_; }
-  bool ended() const { return ended_; }  ///< whether the end mark was read: the process finished
+  bool ended() const { return ended_; }  ///< whether the end mark was read, so the process finished
   /// Returns the losses, which are complete when next() has returned false.
   const TraceLosses& losses() const { return losses_; }
 
  private:
   struct Lane {
-    std::uint64_t next = 0;      ///< number that the next record has if none is missing
+    std::uint64_t next = 0;      ///< number of the next record if none is missing
     std::uint64_t read = 0;      ///< number of records read
-    std::uint64_t existing = 0;  ///< number of records in the buffer, as far as the file shows
+    std::uint64_t existing = 0;  ///< number of records added, as far as the file shows
     std::uint64_t dropped = 0;
   };
   enum class Lost : std::uint8_t { nothing, place, file_end };
@@ -105,8 +107,8 @@ class TraceReader {
   FileWindow window_;
   TraceHeader header_;
   std::unordered_map<std::uint32_t, Lane> lanes_;
-  /// First cause of the damage since the last whole chunk. A chunk that reaches beyond the end of
-  /// the file counts as cut off, unless whole chunks follow.
+  /// First damage since the last whole chunk. A chunk that reaches beyond the end of the file
+  /// counts as cut off (file_end), unless whole chunks follow.
   Lost astray_ = Lost::nothing;
   std::uint32_t lane_ = 0;
   bool ended_ = false;
@@ -117,8 +119,8 @@ class TraceReader {
 /// Finds the files of a run and checks that they belong together. Machines without a shared file
 /// system write their own directories, so a run may have several.
 ///
-/// Files that are no trace are left out and listed in `no_traces`, as long as there is at least one
-/// trace.
+/// Files that are no trace are left out and listed in `no_traces`. If no file is a trace, it
+/// throws.
 ///
 /// Throws: std::runtime_error with all reasons, one per line, each with the name of the file.
 ///         Reasons: the structure is missing or wrong; no file is a trace; a trace is of another
@@ -126,7 +128,7 @@ class TraceReader {
 struct TraceDirectory {
   struct File {
     std::filesystem::path path;
-    std::uint32_t host = 0;  ///< number in the structure
+    std::uint32_t host = 0;  ///< number of the host in the structure
     TraceHeader header;      ///< only the host is set if the head is damaged
   };
 
@@ -134,11 +136,11 @@ struct TraceDirectory {
       : TraceDirectory(std::vector{directory}) {}
   explicit TraceDirectory(const std::vector<std::filesystem::path>& directories);
 
-  std::filesystem::path path;  ///< first of the directories
+  std::filesystem::path path;  ///< first of the given directories
   Structure structure;
   std::vector<File> files;                 ///< in the order of the hosts
   std::vector<std::string> missing_hosts;  ///< hosts without a file
-  std::vector<std::string> no_traces;      ///< files with names of traces, but not traces; reasons
+  std::vector<std::string> no_traces;      ///< errors that name the files that are no traces
 };
 
 }  // namespace eventspace

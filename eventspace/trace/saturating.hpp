@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/saturating.hpp — overflow-safe sums of times from files, which may be any
-// numbers.
+// eventspace/trace/saturating.hpp — overflow-safe sums of times. Times from a damaged file may be
+// any numbers.
 #pragma once
 #include <algorithm>
 #include <cmath>

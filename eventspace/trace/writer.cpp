@@ -59,15 +59,15 @@ void TraceWriter::finish() {
   if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
-/// Removes the incomplete chunk of a failed write, then writes the end mark. On a full disk, the
-/// end mark fits into the last block, which the incomplete chunk occupied. Readers then know that
-/// the process ended, and how many records are missing.
+/// Removes the incomplete chunk of a failed write, then writes the end mark, so that readers know
+/// that the process ended and how many records are missing. On a full disk, the end mark fits into
+/// the space of the incomplete chunk.
 void TraceWriter::say_end_after_failure() {
   std::error_code ignored;
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
   try {
     write_end();
-  } catch (const std::runtime_error&) {  // the first failure is thrown in place of this one
+  } catch (const std::runtime_error&) {  // the first failure is reported, not this one
   }
 }
 

@@ -18,22 +18,22 @@ namespace eventspace {
 /// The constructor writes the head of `<host>.trace`. Each flush() appends one or more chunks for
 /// each record buffer (recorder.hpp) that has new records.
 ///
-/// Why:         The process buffers nothing itself, so a killed one loses only the records since
-///              its last flush. The file is open only during a write, so one process can write the
-///              files of any number of simulated hosts.
+/// Why:         Written data are not buffered in the process, so a killed process loses only the
+///              records since its last flush. The file is open only during a write, so one process
+///              can write the files of any number of simulated hosts.
 /// Owns:        Only the file. Borrows the recorder, which must outlive it.
-/// Thread-safe: flush() from any thread, also while others add records. A recorder that flushes
-///              when full does so through this object. Call finish() once, when no thread adds or
-///              flushes any more.
+/// Thread-safe: flush() from any thread, also while other threads add records. A recorder with
+///              WhenFull::flush flushes through this object. Call finish() once, when no thread
+///              adds records or flushes any more.
 /// Throws:      std::runtime_error that names file and reason. The constructor throws if the file
-///              exists or cannot be created. If a write fails, the next flush() or finish() throws
-///              once. From then on, records taken from the recorder count as lost. Only the write
-///              of the end mark is tried again.
+///              exists or cannot be created. If a write fails, one call of flush() or finish()
+///              throws. After that, all records that are taken from the recorder count as lost.
+///              Only finish() writes again: it tries to write the end mark.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& directory, const TraceHeader& header,
               Recorder& recorder);
-  ~TraceWriter();  ///< flushes; without finish() the file does not show that its process ended
+  ~TraceWriter();  ///< flushes, but writes no end mark
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
@@ -49,10 +49,11 @@ class TraceWriter {
     std::uint64_t written = 0;
     std::uint64_t lost = 0;
     std::uint64_t dropped = 0;
-    bool is_notified = true;  ///< whether the file contains the present value of `dropped`
+    bool is_notified = true;  ///< whether the file contains the current value of `dropped`
   };
-  /// Whether drain() throws the error of a failed write, or keeps the error for the next flush() to
-  /// throw. Recorder::add() must not throw it, so a flush of a full record buffer keeps it.
+  /// What drain() does with the error of a failed write: it throws the error, or keeps it until the
+  /// next flush() throws it. A flush of a full record buffer keeps it, because Recorder::add() must
+  /// not throw it.
   enum class Failure : std::uint8_t { thrown, kept };
   void drain(Failure failure);
   void write(const Recorder::Taken& taken, Lane& lane);
@@ -67,9 +68,9 @@ class TraceWriter {
   std::string unsaid_;  ///< message of a failure that no call has thrown yet
 };
 
-/// Write the other files of a trace directory, and create the directory if it is missing. All hosts
-/// of a run may write them, because their contents are the same. Throw std::runtime_error if a file
-/// of another run is there.
+/// Write the files structure.json and config.yaml of a trace directory, and create the directory if
+/// it is missing. All hosts of a run may write them, because their contents are the same. Throw
+/// std::runtime_error if the file exists with other contents.
 void write_structure(const std::filesystem::path& directory, const Structure& structure);
 void write_config(const std::filesystem::path& directory, std::string_view expanded);
 
