@@ -23,7 +23,8 @@ constexpr std::size_t run_spans_min = 64;
 
 auto key(const Span& span) {
   const EventRecord& record = span.record;
-  // Group records begin no earlier than the operation of the path in which they occur.
+  // If a group record begins at the same time as the operation that contains it, it comes after
+  // that operation.
   const std::uint64_t sequence = is_of_group(record) || is_transfer(record)
                                      ? std::numeric_limits<std::uint64_t>::max()
                                      : record.sequence;

@@ -13,7 +13,8 @@
 
 namespace eventspace {
 
-/// Record on its track. A record that encloses others has a lower depth.
+/// Record with its position in a timeline: a track, and a depth. A record that encloses others has
+/// a lower depth.
 struct Span {
   std::uint32_t track = 0;
   std::uint32_t depth = 0;
@@ -25,7 +26,8 @@ struct Span {
 /// Why:    Records arrive in the order of their ends. The record of a thread's life arrives after
 ///         all other records of the thread, so sorting within a window is not enough. When the
 ///         records exceed `bytes`, sorted runs are written to a file.
-/// Owns:   Its file, which is unlinked at once, so that a killed process leaves nothing behind.
+/// Owns:   A temporary file, which is unlinked at once, so that a killed process leaves nothing
+///         behind.
 /// Throws: std::runtime_error that names the file.
 /// Memory: At most `bytes`.
 class SpanSort {
@@ -47,7 +49,7 @@ class SpanSort {
   bool is_sorted_ = true;
   std::unique_ptr<File> to_write_;
   std::unique_ptr<File> to_read_;
-  std::vector<std::uint64_t> run_ends_;  // number of spans up to the end of each run
+  std::vector<std::uint64_t> run_ends_;  // spans in the file up to the end of each run
 };
 
 }  // namespace eventspace

@@ -17,11 +17,11 @@
 namespace eventspace {
 namespace {
 
-// Depth of records that enclose operations: lives of threads, and prefetches.
+// Depth of records that enclose operations: records of threads and of prefetches.
 constexpr std::uint32_t whole_depth = 0;
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
-// Numbers in place of a stage, for tracks without one.
+// Numbers that stand for a stage in the keys of tracks that have no stage.
 constexpr std::uint32_t link_stage = no_stage - 1;
 constexpr std::uint32_t clock_stage = no_stage - 2;
 constexpr std::uint32_t group_stage = no_stage - 3;
@@ -93,8 +93,8 @@ void Tracks::add_labels() {
   }
 }
 
-/// Assigns each contributor at a collector (Lane) to the track of the Lane above it, unless another
-/// host or a join lies between.
+/// Assigns each Lane (contributor at a collector) to the track of the Lane above it. It gets a new
+/// track if the other Lane is on another host or above a join.
 void Tracks::add_lanes() {
   const auto& lanes = shape_.lanes;
   const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
@@ -125,7 +125,8 @@ std::uint32_t Tracks::head_track(std::uint32_t lane) {
   const Leaf& leaf = shape_.leaves[head.leaf];
   const std::uint32_t begin = structure().paths[leaf.path].stage;
   if (leaf.thread == none) return track_at({host, begin, 0}, [&] { return wrapper_name(begin); });
-  // If the first collector of a path is on another host, its track does not show the thread.
+  // If the first collector of a path is on another host than the thread, its records are on a track
+  // of that host.
   if (structure().host_of_thread(leaf.thread) != host) return entry();
   const std::uint32_t track =
       track_at({host, no_stage, leaf.thread}, [&] { return structure().thread_name(leaf.thread); });
@@ -160,7 +161,7 @@ void Tracks::add_crossings() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;
   for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
     const std::uint32_t below = shape_.lanes[lane].below;
-    // Only one contributor of a join continues to another host.
+    // A join sends one operation to the other host, so its contributors have no crossing.
     if (below == none || shape_.lanes[lane].join != none) continue;
     const std::uint32_t from = structure().host_of(shape_.lanes[lane].stage);
     const std::uint32_t to = structure().host_of(shape_.lanes[below].stage);
@@ -230,7 +231,8 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   return track(no_stage, none, [] { return std::string("unknown"); });
 }
 
-/// Puts a thread's operations on its track, and the host's work for them on other tracks.
+/// Returns the track of a group record. A thread's operations are on the track of the thread, the
+/// host's work for them is on other tracks.
 Tracks::Place Tracks::place_in_group(std::uint32_t host, const EventRecord& record) {
   const Structure& plan = structure();
   const auto place = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {
@@ -319,7 +321,7 @@ class Nesting {
       end_track();
       track_ = span.track;
     }
-    // A thread has one record at its begin and one at its end. Both describe the same life.
+    // A thread has one record at its begin and one at its end. Both make one interval.
     const bool is_life = is(span.record, EventKind::thread);
     if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
     Interval interval;
@@ -379,8 +381,8 @@ class Nesting {
     has_begun_ = true;
   }
 
-  /// Adds the computation before an operation, as the analysis does. If operations before it were
-  /// lost, the computation is unknown.
+  /// Adds the computation before an operation. If records of operations before it were lost, the
+  /// computation is unknown and left out, as in the analysis.
   void computed(const Interval& operation, std::uint32_t leaf) {
     const EventRecord& record = operation.record;
     const bool is_next = record.kind != move_operation || record.sequence == next_sequence_[leaf];
@@ -405,8 +407,8 @@ class Nesting {
     visitor_.enter(track_, row, interval);
   }
 
-  /// Whether the interval fits into the innermost open interval of a row. First closes the
-  /// intervals of the row that have ended.
+  /// Closes the intervals of a row that have ended. Returns whether the interval then fits into the
+  /// innermost open interval of the row.
   bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
     auto& open = rows_[row];
     const auto has_ended = [&](const Open& top) {

@@ -33,9 +33,10 @@ Exported for_each_record(
     const TraceDirectory& trace, const HostClocks& clocks,
     const std::function<void(std::uint32_t host, const EventRecord& record)>& visit);
 
-/// A line of a timeline, with intervals that follow each other or nest. It is a thread, a node of
-/// a tree, a link, or a check's reads of another cluster's values. A node of a tree begins after a
-/// join, or where operations arrive from another host.
+/// A line of a timeline, with intervals that follow each other or nest. It shows a thread, a node
+/// of a tree, a link, or the reads of another cluster's values by a check. A node of a tree is a
+/// chain of collectors on one host that begins below a join, or where operations arrive from
+/// another host.
 struct Track {
   std::uint32_t host = 0;
   std::uint32_t thread = none;  ///< rank
@@ -49,14 +50,14 @@ struct Label {
   std::string position;  ///< position in the config
 };
 
-/// Wrapper that sends operations to another host.
+/// The place where a path continues on another host (a wrapper of the kind `forward`).
 struct Crossing {
   std::uint32_t from_host = 0;
   std::uint32_t to_host = 0;
   std::uint32_t number = 0;  ///< number among the crossings between the two hosts
 };
 
-/// Assigns to each record its track, its label and the messages that it stands for.
+/// Finds for each record its track, its label, and the crossings over which its operation was sent.
 class Tracks {
  public:
   static constexpr std::uint32_t computation_label = 0, thread_label = 1, unknown_label = 2,
@@ -71,8 +72,8 @@ class Tracks {
   /// Adds labels for the names of group operations. The structure does not have these names, so
   /// records contain them.
   void learn(const EventRecord& record);
-  /// Returns the track of a record. Each host has a separate track for records that refer to
-  /// nothing in the structure.
+  /// Returns the track and depth of a record. Each host has a separate track for records that refer
+  /// to nothing in the structure.
   Place place_of(std::uint32_t host, const EventRecord& record);
 
   const Structure& structure() const { return shape_.structure; }
@@ -81,7 +82,7 @@ class Tracks {
   std::uint32_t label_of(const EventRecord& record) const;
   std::uint32_t label_of_operation(std::uint32_t leaf) const;
   std::uint32_t lane_of(const EventRecord& record) const;
-  /// Returns the leaf at which the path of a thread's operation begins; none for other records.
+  /// Returns the leaf (begin of a path) of a thread's operation; none for other records.
   std::uint32_t leaf_of(const EventRecord& record) const;
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(shape_.leaves.size()); }
   const Crossing* crossing_out(std::uint32_t lane) const { return crossing(crossing_out_, lane); }
@@ -115,9 +116,10 @@ class Tracks {
   GroupTexts texts_;
   std::uint32_t transfer_label_ = 0;  // 0 = not created
   std::uint32_t first_call_label_ = 0;
-  // First label of actions and nameless operations; 0 = not created.
+  // Label of the first GroupAction. The labels of the other actions and of operations without a
+  // known name follow; 0 = not created.
   std::uint32_t first_group_label_ = 0;
-  std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the name
+  std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the text
 };
 
 /// Part of a track's time.
@@ -125,15 +127,15 @@ struct Interval {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::uint32_t label = 0;
-  std::uint32_t lane = none;  ///< Lane of an operation that passed a collector
+  std::uint32_t lane = none;  ///< Lane at which the operation passed a collector
   std::uint32_t leaf = none;  ///< leaf of a thread's operation, and of the computation before it
-  EventRecord record;  ///< record of the interval; for a computation, that of the next operation
+  EventRecord record;  ///< record of the interval; for a computation, record of the next operation
 };
 
-/// Receives the intervals of each track in nested order. Intervals are entered in order of time.
-/// Each is left before the next one on its row begins, and before the enclosing one is left.
-/// Intervals that overlap without nesting, such as messages on a link, are on different rows. Most
-/// tracks use only the first row.
+/// Receives the intervals of each track in nested order: enter() at the begin of an interval,
+/// leave() at its end. Calls of enter() are in the order of the begins. An interval is left before
+/// the next one on its row is entered, unless it encloses that one. Intervals that overlap without
+/// nesting, such as messages on a link, are on different rows. Most tracks use only the first row.
 class IntervalVisitor {
  public:
   virtual ~IntervalVisitor() = default;
@@ -142,8 +144,8 @@ class IntervalVisitor {
   virtual void end_track(std::uint32_t track) = 0;
 };
 
-/// Nested intervals of a trace, in bounded memory. The records are sorted through a file next to
-/// the export.
+/// Nested intervals of a trace, in bounded memory. The records are sorted in a temporary file,
+/// `scratch`.
 class Intervals {
  public:
   /// `wanted` selects tracks; empty = all.
@@ -159,8 +161,8 @@ class Intervals {
   const Exported& exported() const { return exported_; }
   std::int64_t begin_nanos() const { return begin_nanos_; }
   std::int64_t end_nanos() const { return end_nanos_; }
-  /// Converts a time for formats without negative times. If begin_nanos() is negative, the result
-  /// counts from begin_nanos().
+  /// Returns a time for formats without negative times. If begin_nanos() is negative, the result
+  /// counts from begin_nanos(), otherwise from 0.
   std::uint64_t unsigned_time(std::int64_t nanos) const {
     const std::int64_t zero = std::min<std::int64_t>(0, begin_nanos_);
     return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero);
@@ -176,8 +178,8 @@ class Intervals {
   bool is_utc_ = false;
 };
 
-/// New file that collects text or bytes before it writes them. Throws: std::runtime_error if the
-/// file exists.
+/// New file. It buffers text or bytes and writes them in large pieces. Throws: std::runtime_error
+/// if the file exists.
 class ExportFile {
  public:
   explicit ExportFile(const std::filesystem::path& path);

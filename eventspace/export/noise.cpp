@@ -62,7 +62,7 @@ class Medians : public Computations {
     lasted_.clear();
   }
 
-  std::map<std::uint32_t, Distribution> lasted_;  // durations of the present thread only, by leaf
+  std::map<std::uint32_t, Distribution> lasted_;  // durations of the current thread, by leaf
   std::vector<std::int64_t> medians_;
   std::uint64_t count_ = 0;
 };
@@ -81,7 +81,7 @@ class Writing : public Computations {
     if (!has_begun_) {
       has_begun_ = true;
       begin_ = computation.begin_nanos;
-      // Programs that read such files skip comment lines.
+      // Noise simulators skip comment lines.
       line("# {}\n", thread.name);
     }
     end_ = computation.end_nanos;
@@ -106,7 +106,7 @@ class Writing : public Computations {
   bool has_begun_ = false;
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
-  std::int64_t written_ = 0;  // total time of the threads already written
+  std::int64_t written_ = 0;  // sum of the times of the threads written so far
 };
 
 }  // namespace

@@ -10,17 +10,18 @@
 
 namespace eventspace {
 
-/// Writes lines "start_ns<tab>duration_ns", one for each computation that takes longer than the
-/// median of the thread's computations before the same collective. The duration is the excess over
-/// the median, and the start is the begin of the computation. The last line has duration 0, and the
-/// end of the last computation as its start. A replay begins again at this time.
+/// Writes lines "start_ns<tab>duration_ns", one for each computation that takes longer than usual.
+/// The usual time is the median of the thread's computations before the same collective. The
+/// duration is the excess over the median, and the start is the begin of the computation. The last
+/// line has duration 0 and, as its start, the end of the last computation: the time at which a
+/// replay begins again.
 ///
-/// With `rank`, only that thread is written, and its first such computation begins at time 0.
-/// Otherwise all threads follow one another, so that a replay from any position in the file uses
-/// the noise of some thread.
+/// With `rank`, only that thread is written, and its first computation begins at time 0. Without
+/// it, all threads are written one after another, so that a replay from any position in the file
+/// uses the noise of some thread.
 ///
 /// Throws: std::runtime_error that names the file, for example if the file exists. It is also
-///         thrown if the trace has no computations of that thread, or of any thread.
+///         thrown if the trace has no computations of that thread, or without `rank` of any thread.
 Exported export_noise(const TraceDirectory& trace, const std::filesystem::path& file,
                       std::optional<std::uint32_t> rank = std::nullopt);
 

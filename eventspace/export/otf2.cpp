@@ -47,8 +47,8 @@ constexpr OTF2_CommRef communicator = 0;
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// Keeps the first error of the library, because it causes all later ones. Without this object,
-/// the library would print its errors.
+/// Receives the errors of the library while it exists, instead of standard error. Keeps the first
+/// one, because it causes all later ones.
 class Reasons {
  public:
   Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
@@ -106,8 +106,8 @@ class Archive {
   }
 
  private:
-  /// Throws with the reason. The library does not report a full disk, so this function tries a
-  /// write.
+  /// Throws an error with the reason. The library does not report a full disk, so this function
+  /// tries a write of its own.
   [[noreturn]] void fail() const {
     const int error = base::find_disk_error(directory_.string());
     const std::string& said = reasons_.first();
@@ -246,10 +246,10 @@ class Events : public IntervalVisitor {
   const Intervals& intervals_;
   std::unique_ptr<OTF2_AttributeList, OTF2_ErrorCode (*)(OTF2_AttributeList*)> attributes_;
   std::vector<Location> locations_;
-  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the present track
+  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the current track
 };
 
-/// Writes the definitions of the numbers that events contain.
+/// Writes the definitions: names and properties of everything to which events refer by a number.
 class Definitions {
  public:
   explicit Definitions(Archive& archive)
@@ -343,7 +343,8 @@ class Definitions {
   std::unordered_map<std::string, OTF2_StringRef> texts_;
 };
 
-/// Writes an empty file of definitions for each location. The global one contains all definitions.
+/// Writes for each location a file of definitions, which OTF2 requires. They are empty, because the
+/// global file contains all definitions.
 void write_local_definitions(Archive& archive, std::size_t locations) {
   archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
   for (OTF2_LocationRef number = 0; number < locations; ++number)

@@ -9,9 +9,9 @@
 
 namespace eventspace {
 
-/// Writes the archive `directory`/traces.otf2. Hosts become processes, and threads and nodes of
-/// trees become their locations. Wrappers become regions. Messages between hosts become MPI
-/// messages whose ranks are the numbers of the hosts. docs/how-to/exports.md describes the details.
+/// Writes the archive `directory`/traces.otf2. In OTF2's terms, hosts are processes, their threads
+/// and the nodes of trees are locations, and wrappers are regions. Messages between hosts are MPI
+/// messages, with numbers of hosts as ranks. docs/how-to/exports.md describes the details.
 ///
 /// Throws: std::runtime_error that names the directory, for example if the directory is not empty,
 ///         or if the program was built without OTF2.

@@ -12,7 +12,8 @@
 namespace eventspace {
 namespace {
 
-/// A message in protobuf's wire format: fields follow one another, each after its number and type.
+/// A message in protobuf's wire format: a sequence of fields, each with its number and type before
+/// its value.
 class Message {
  public:
   Message& number(std::uint32_t field, std::uint64_t value) {
@@ -49,7 +50,7 @@ namespace packet {
 constexpr std::uint32_t timestamp = 8, sequence = 10, event = 11, interned = 12, flags = 13,
                         defaults = 59, descriptor = 60, is_first = 87;
 constexpr std::uint64_t state_begins = 1, state_needed = 2;
-constexpr std::uint32_t default_event = 11;  // number of the field with the default values
+constexpr std::uint32_t default_event = 11;  // default values of a sequence's events
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5;
@@ -116,11 +117,11 @@ class Packets : public IntervalVisitor {
 
  private:
   struct Row {
-    std::uint32_t uuid = 0;  // equal to the number of the sequence
+    std::uint32_t uuid = 0;  // also the number of its packet sequence
     std::set<std::uint32_t> told;
   };
 
-  // Numbers of processes and threads must differ. 0 belongs to the system.
+  // No process and thread may have the same number. 0 is the system's.
   static std::uint64_t pid_of(std::uint32_t host) { return 1 + host; }
   std::uint64_t tid_of(std::uint32_t thread) const { return 1 + structure_.hosts.size() + thread; }
   static std::uint64_t uuid_of_host(std::uint32_t host) { return 1 + host; }
@@ -247,7 +248,7 @@ class Packets : public IntervalVisitor {
   std::uint32_t next_uuid_;
   std::unordered_map<std::string, std::uint64_t> category_ids_;
   std::vector<std::uint64_t> categories_;  // indexed by label
-  std::vector<Row> rows_;                  // rows of the present track
+  std::vector<Row> rows_;                  // rows of the current track
 };
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 namespace eventspace {
 
-/// Writes a Perfetto trace. Hosts become processes, threads become threads, and nodes of trees
-/// become tracks. Operations, wrappers and computation are slices, and flows connect hosts.
+/// Writes a Perfetto trace. In Perfetto's terms, hosts are processes, threads are threads, and
+/// nodes of trees are tracks. Operations, wrappers and computations are slices, and flows connect
+/// the slices of different hosts.
 ///
 /// Why:    The encoder is written by hand, because protobuf would add a library, a compiler and a
 ///         build step for twenty fields. The files conform to
-///         eventspace/export/perfetto_trace.proto, with which tests read them.
+///         eventspace/export/perfetto_trace.proto; tests read them with it.
 /// Throws: std::runtime_error that names the file, for example if the file exists.
 Exported export_perfetto(const TraceDirectory& trace, const std::filesystem::path& file,
                          const HostClocks& clocks);
