@@ -25,8 +25,8 @@
 namespace eventspace {
 namespace {
 
-/// Returns how many numbers a distribution keeps exactly. Each contributor at a collector has about
-/// three distributions, which share the memory.
+/// Returns how many numbers each distribution may keep exactly, so that all of them together use
+/// about `bytes`. Each contributor at a collector (Lane) has about three distributions.
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
   const std::size_t distributions = 3 * shape.lanes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
@@ -114,8 +114,8 @@ struct Analysis::Parts {
   void add_other(std::uint32_t host, const EventRecord& record);
   void add_transfer(const EventRecord& record);
   void add_call(std::uint32_t host, const EventRecord& record);
-  /// Whether a group carries out the operation for a declared collective, whose own record shows
-  /// when the thread called.
+  /// Whether the operation of a group member is part of a declared collective, which the group
+  /// carries out. Then the record of the collective shows when the thread called.
   bool is_part_of_collective(const EventRecord& member) const {
     const std::string* const text = groups.texts().find(member_of(member).text);
     return text != nullptr && !collective_of_group(group_operation_of(*text).group).empty();

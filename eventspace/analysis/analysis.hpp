@@ -16,20 +16,20 @@ namespace eventspace {
 struct AnalysisOptions {
   /// Memory limit for incomplete rounds. When it is exceeded, the oldest rounds are dropped.
   std::size_t open_rounds_bytes = std::size_t{256} << 20;
-  /// Maximum number of computations in memory. When it is exceeded, the older half is classified
-  /// (slow, late, noisy) by the means so far.
+  /// Maximum number of computations in memory. When it is exceeded, the older half is classified as
+  /// slow, late or noisy by the mean values up to then, and removed.
   std::size_t computations = 6'000'000;
-  /// Memory limit for exact distributions. Beyond it, distributions are approximate, within 1%.
+  /// Memory limit for exact distributions. Beyond it, quantiles are approximate, within 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
   /// Maximum number of begins and ends of transfers between clusters in memory. When it is
-  /// exceeded, the older half is counted at once, not at the end of the analysis.
+  /// exceeded, the older half is evaluated early, not at the end of the analysis.
   std::size_t transfer_changes = 4'000'000;
-  /// Maximum number of records of operations in memory for the division of time. If the run has
-  /// more, the division covers only its first part. About 90 bytes each.
+  /// Maximum number of records of operations that are kept for the division of time, about 90 bytes
+  /// each. If the run has more, the division covers only the first part of the run.
   std::size_t divided_operations = 12'000'000;
   /// Maximum number of parts of threads' time in the timeline of the page; 0 = no timeline.
   std::size_t timeline_parts = 0;
-  /// Questions about other forms of the run. The answers are in the report.
+  /// Questions about the run after changes, such as a faster link. The report contains the answers.
   Questions questions = {};
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;
@@ -41,7 +41,8 @@ struct AnalysisOptions {
 ///
 /// Order:  The records of a host must arrive in the order in which they were made. Hosts may
 ///         interleave in chunks of any size, as long as all advance at about the same pace.
-/// Memory: Bounded by the options and the size of the structure, whatever the length of the run.
+/// Memory: Bounded by the options and the size of the structure, independent of the length of the
+/// run.
 /// Owns:   Its tables. Borrows the structure, which must outlive it.
 /// Paper:  Bongo et al. 2004, §III-B.
 class Analysis {

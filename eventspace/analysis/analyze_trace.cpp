@@ -35,7 +35,7 @@ constexpr std::array<LossName, 7> loss_names = {{
     {"bytes of the file not used", &TraceLosses::bytes_unused},
 }};
 
-/// Returns a list of at most five of the names.
+/// Returns the names as a text, at most five of them.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t named_max = 5;
   std::vector<std::string> first(
@@ -49,8 +49,8 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Returns the hosts of which records are missing. A comparison of such a host with other hosts may
-/// compare figures over different rounds.
+/// Returns the hosts of which records are missing. Figures of such a host may be about other rounds
+/// than those of the other hosts, so comparisons with it may be wrong.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -88,8 +88,8 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// Adds to a finding the damaged hosts on which it depends. A host or thread is slow relative to
-/// its cluster, so damage at any host of the cluster matters.
+/// Adds to a finding the damaged hosts on which it depends. Slow hosts and threads are found by
+/// comparison with their cluster, so damage at any host of the cluster matters.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
   const bool is_of_cluster =

@@ -56,8 +56,8 @@ void describe(Visitor& visit, const TraceFile& file) {
   visit.field("lost", file.losses, units::none, "Parts that could not be used.");
 }
 
-/// Throws ConfigError that names all mistakes if a question does not fit the hosts and links of a
-/// run.
+/// Throws ConfigError with all mistakes if `questions` refer to hosts or links that the run does
+/// not have.
 void check_questions(const Questions& questions, const Structure& structure);
 
 /// State of the trace from which a report was made.
@@ -66,7 +66,7 @@ struct TraceState {
   std::vector<TraceFile> files;
   std::vector<std::string> not_ended;
   /// Time from the last record of the first host in `not_ended` to the last record of the second
-  /// host. Unknown if one of the two has neither common nor UTC time.
+  /// one. nullopt if the two times cannot be compared.
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
   std::vector<std::string> silent_hosts;  ///< hosts that have threads or wrappers, but no records
@@ -107,17 +107,18 @@ void describe(Visitor& visit, const TraceReport& report) {
   visit.include(report.report);
 }
 
-/// Callback from time to time, with the share of the trace read so far.
+/// Callback that is called from time to time with the share of the trace that was read so far, 0 to
+/// 1.
 using Progress = std::function<void(double share)>;
 
 /// Analyses a trace. If `clocks` are common to all hosts, one-way times between hosts are compared
 /// as well.
 ///
-/// Memory: As much as Analysis and MergedTrace together, whatever the length of the trace.
+/// Memory: As much as Analysis and MergedTrace together, independent of the length of the trace.
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
                           const AnalysisOptions& options = {}, const Progress& progress = {});
 
-/// Whether the figures are meaningless, because no operation has a usable record.
+/// Whether the report is meaningless, because the trace has no usable record of an operation.
 bool is_unusable(const TraceReport& report);
 /// Returns a description of each loss of the trace, as one readable sentence.
 std::vector<std::string> losses_of(const TraceReport& report);

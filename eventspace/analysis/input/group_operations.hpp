@@ -27,7 +27,7 @@ struct WholeOperation {
   std::uint32_t number = 0;  ///< number of the operation in its group
   std::uint32_t hosts = 0;
   bool has_failed = false;
-  std::vector<HostShare> shares;  ///< in the order in which they ended in the trace
+  std::vector<HostShare> shares;  ///< in the order in which their records arrived
   bool is_complete() const { return shares.size() == hosts; }
 };
 
@@ -45,7 +45,8 @@ class GroupOperations {
   void add(std::uint32_t host, const EventRecord& record);
   void finish();
   const GroupTexts& texts() const { return texts_; }
-  /// Number of records that belong to a host's part whose end is not in the trace.
+  /// Returns the number of records that belong to a share whose own record, the last one, is
+  /// missing.
   std::uint64_t unended() const { return unended_; }
 
  private:
@@ -67,7 +68,7 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  // Keyed by host and by number of the host's part.
+  // Keyed by host and by number of the share.
   std::unordered_map<Key, HostShare, Hash> shares_;
   std::unordered_map<Key, Open, Hash> open_;  // keyed by numbers: WholeOperation::text, number
   std::map<std::uint64_t, Key> by_age_;

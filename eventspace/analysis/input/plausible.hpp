@@ -7,7 +7,7 @@
 
 namespace eventspace {
 
-/// Whether a real clock can have shown the times of this record. The difference of two such times
+/// Whether a real clock can have shown both times of a record. The difference of two possible times
 /// does not overflow.
 inline bool has_possible_times(const EventRecord& record) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;  // more than 70 years
@@ -16,7 +16,8 @@ inline bool has_possible_times(const EventRecord& record) {
   return down >= -time_max && down <= time_max && up >= -time_max && up <= time_max;
 }
 
-/// Whether the times may be those of a real event.
+/// Whether the times of a record can be those of a real event: possible, in order, and less than
+/// about a year apart.
 inline bool is_plausible(const EventRecord& record) {
   constexpr std::int64_t span_max = std::int64_t{1} << 55;  // more than a year
   return has_possible_times(record) && record.up_nanos >= record.down_nanos &&

@@ -8,8 +8,8 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of blocks of ended rounds that a tree remembers. A real run has fewer, so only
-/// damaged sequence numbers reach this limit.
+/// Maximum number of blocks (Ended) that a tree keeps. A real run has fewer, so only damaged
+/// sequence numbers reach this limit.
 constexpr std::size_t ended_max = std::size_t{1} << 14;
 
 }  // namespace
@@ -31,8 +31,8 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
       last_(shape.lanes.size(), Key{~std::uint64_t{0}, 0}) {}
 
 /// Returns the key of a record's round. Only moves have a sequence number of their own. Other
-/// operations may repeat a sequence number. Then the first such operations of all collectors
-/// belong together, the second ones belong together, and so on.
+/// operations may repeat a sequence number. Then the first operation with this number at each
+/// collector belongs to one round, the second one at each to another round, and so on.
 RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record) {
   const std::uint64_t operation = record.sequence << 8 | record.kind;
   if (record.kind == move_operation) return {operation, 0};
@@ -120,8 +120,8 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record, std::int64_t
 }
 
 /// Passes to `done` the rounds before the sequence `before` to which wrappers of the kind
-/// `periodic` replied. Their replies let all threads continue. The records of each thread are in
-/// order, so no more records of these rounds follow.
+/// `periodic` replied. All threads have continued with their next operations, and the records of
+/// each thread are in order. So no more records of these rounds follow.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)

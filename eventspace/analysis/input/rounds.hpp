@@ -15,15 +15,14 @@
 
 namespace eventspace {
 
-/// One operation that passed a collector: the part of its record that is kept until its round is
-/// complete.
+/// One operation at one collector: the part of its record that is kept until its round is complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
-  /// Thread's computation before this operation; below 0 = unknown.
+  /// Time that the thread computed before this operation; below 0 = unknown.
   std::int64_t computation_nanos = -1;
   std::uint32_t bytes = 0;
-  std::uint32_t arrival = 0;  ///< place of its record among all records
+  std::uint32_t arrival = 0;  ///< index of its record among all records
   std::uint8_t flags = 0;
   bool is_here = false;
 };
@@ -40,8 +39,8 @@ struct Round {
   bool is_complete() const { return here == passes.size(); }
 };
 
-/// Whether wrappers of kind `periodic` replied to the round for every thread, so that no operation
-/// continued further down.
+/// Whether every operation of the round got its reply from a wrapper of the kind `periodic`, so
+/// that none continued further down.
 bool is_answered_above(const Shape& shape, const Round& round);
 
 /// Assembles rounds from the records of all hosts.
@@ -54,20 +53,21 @@ class RoundTable {
   using Done = std::function<void(const Round&)>;
   RoundTable(const Shape& shape, std::size_t bytes_max, Done done);
 
-  /// arrival: place of the record among all records.
+  /// Adds a record of the Lane `lane`. arrival: index of the record among all records.
   void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
            std::uint32_t arrival = 0);
   void finish();
 
-  /// Operations that pass through joins without a round.
+  /// Number of operations through joins that are no move, and therefore belong to no round.
   std::uint64_t passed_by() const { return passed_by_; }
-  /// Records that arrived after their round was dropped.
+  /// Number of records that arrived after their round was dropped.
   std::uint64_t late() const { return late_; }
-  std::uint64_t repeated() const { return repeated_; }  ///< records that are copies of earlier ones
+  /// Number of records that are copies of earlier ones.
+  std::uint64_t repeated() const { return repeated_; }
 
  private:
   struct Key {
-    std::uint64_t operation = 0;  // sequence and kind
+    std::uint64_t operation = 0;  // sequence and kind of the operation
     std::uint64_t repeat = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -76,8 +76,8 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Moves whose rounds were already passed to `done`. A late record must not open such a round
-  /// again.
+  /// Sequences of moves whose rounds were passed to `done` already, in a block of successive
+  /// sequences. A late record must not open such a round again.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;

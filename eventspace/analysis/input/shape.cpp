@@ -17,7 +17,7 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 
 namespace {
 
-// These limits exceed those of any run that fits a machine. A forged structure may exceed them.
+// No real run reaches these limits, but a forged structure may exceed them.
 constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
 constexpr std::uint32_t threads_max = 1u << 24;
 constexpr std::uint32_t stages_in_a_row_max = 1u << 16;
@@ -49,8 +49,8 @@ class Compiler {
     return structure_.stages[stage].slot + (is_join(wrapper_of(stage)) ? 0 : slot);
   }
 
-  /// Checks that each chain of stages ends after a limited number of stages. In a forged structure
-  /// it may not.
+  /// Checks that each chain of stages ends after a limited number of stages. A forged structure may
+  /// contain endless chains.
   void check_ends() const {
     const auto& stages = structure_.stages;
     // Number of stages from this stage down; 0 = unknown.
@@ -234,8 +234,8 @@ class Compiler {
       if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
-      // A hop with a check or a join keeps this kind even at the end of a path, because time is
-      // spent inside the check or join.
+      // A hop with a check or a join keeps that kind at the end of a path, because time is spent
+      // inside the check or join.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
@@ -276,7 +276,7 @@ class Compiler {
   void add_leaves(const Structure::Path& path, std::uint32_t number) {
     std::uint32_t slot = path.slot;
     for (const std::uint32_t stage : way_of(path)) {
-      if (is_join(wrapper_of(stage))) return;  // after a join, the records do not show the thread
+      if (is_join(wrapper_of(stage))) return;  // below a join, the records do not show the thread
       if (is_collector(wrapper_of(stage))) {
         for (std::uint32_t thread = 0; thread < std::max(1u, path.threads); ++thread) {
           const std::uint32_t lane = shape_.lane_of(stage, slot + thread);
@@ -294,7 +294,8 @@ class Compiler {
   }
 
   void make_trees() {
-    // Keyed by the join or Lane at the bottom of the tree: whether it is a join, and its number.
+    // Numbers of trees. A key is the join or Lane at the bottom of a tree: whether it is a join,
+    // and its number.
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
     for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
       std::uint32_t lane = number;
@@ -347,7 +348,7 @@ class Compiler {
 
 Shape::Shape(const Structure& given) : structure(given) { Compiler(*this).compile(); }
 
-// Leaves are in the order of their paths, and of threads in each.
+// Searches `leaves`, which are sorted by path and, for each path, by thread.
 std::uint32_t Shape::leaf_of(std::uint32_t path, std::uint32_t thread) const {
   const auto found = std::lower_bound(leaves.begin(), leaves.end(), std::pair(path, thread),
                                       [](const Leaf& leaf, const auto& wanted) {

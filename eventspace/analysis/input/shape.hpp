@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/shape.hpp — trees of collectors, which show what records belong
+// eventspace/analysis/input/shape.hpp — trees of collectors, which show which records belong
 // together.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t none = 0xffffffff;
 enum class HopKind : std::uint8_t {
   internal,  ///< wrappers of one host
   join,      ///< allreduce, reduce, barrier, broadcast
-  crossing,  ///< forward to another host, where the next collector is
+  crossing,  ///< `forward` to another host, which has the next collector
   link,      ///< an emulated link
   check,     ///< a condition check
   end,       ///< last wrappers of the path, without a collector below
@@ -29,9 +29,9 @@ struct Lane {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< index in the tree; Lanes below precede those above
-  std::uint32_t below = none;       ///< number of the Lane at the next collector
-  std::uint32_t above = none;       ///< Lane whose `below` is this Lane; none if a join is between
+  std::uint32_t place = 0;          ///< index in Tree::lanes; Lanes below precede those above
+  std::uint32_t below = none;       ///< number of the Lane at the next collector below
+  std::uint32_t above = none;       ///< Lane whose `below` is this Lane; none if a join is above
   std::uint32_t join = none;        ///< join between this collector and the next one below
   std::uint32_t join_above = none;  ///< join between this collector and the ones above
   std::uint32_t hop = none;
@@ -39,19 +39,20 @@ struct Lane {
   bool is_remote = false;     ///< whether operations arrive from another host
 };
 
-/// Wrappers between a collector and the next one below, the same for all slots.
+/// Wrappers between a collector and the next one below. They are the same for all slots of the
+/// collector.
 struct Hop {
   HopKind kind = HopKind::internal;
   std::uint32_t stage = 0;     ///< stage of the collector
-  std::uint32_t wrapper = 0;   ///< most important wrapper
-  std::uint32_t wrappers = 0;  ///< number of wrappers before the next collector
+  std::uint32_t wrapper = 0;   ///< most important one of the wrappers
+  std::uint32_t wrappers = 0;  ///< number of wrappers up to the next collector
   std::uint32_t from_host = 0;
   /// Host of the next collector; for a link, host where the message arrives.
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
-  bool is_wan = false;       ///< hop between clusters, or link that delays messages there
-  bool is_periodic = false;  ///< contains a wrapper that replies to some rounds itself
-  /// Whether the reply to a move has as many bytes as the move. The join below determines this.
+  bool is_wan = false;       ///< goes to another cluster, or is a link between clusters
+  bool is_periodic = false;  ///< contains a wrapper (periodic) that replies to some rounds itself
+  /// Whether the reply to a move is as long as the move. The join below determines this.
   bool is_answered_in_kind = false;
   /// Whether this hop is a link that is not next to a `forward` wrapper. Such a link delays
   /// messages within one host.
@@ -65,21 +66,22 @@ struct Join {
   std::vector<std::uint32_t> contributors;  ///< Lanes; slots without a collector have none
 };
 
-/// The begin of a path: a thread on one of its paths, or a wrapper that starts operations itself.
+/// The begin of a path: a thread that uses the path, or a wrapper that starts operations itself.
 struct Leaf {
   std::uint32_t lane = 0;
   std::uint32_t path = 0;
   std::uint32_t thread = none;  ///< rank; none for a path that a wrapper begins
 };
 
-/// Contributors at collectors (Lanes) that share rounds, because their paths meet in joins.
+/// Lanes (contributors at collectors) that have rounds in common, because their paths meet in
+/// joins.
 struct Tree {
-  std::uint32_t graph = 0;           ///< number of the graph of its paths
+  std::uint32_t graph = 0;           ///< number of its paths' graph, in Shape::graphs
   std::vector<std::uint32_t> lanes;  ///< Lanes below precede Lanes above
   std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
-  std::uint32_t bottom_join = none;  ///< last join, if no collector follows it
+  std::uint32_t bottom_join = none;  ///< last join, if no collector is below it
   bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
@@ -103,8 +105,8 @@ struct Shape {
   std::uint32_t leaf_of(std::uint32_t path, std::uint32_t thread) const;
 
   const Structure& structure;
-  /// The hosts between which an emulated link next to a `forward` wrapper delays messages, indexed
-  /// by stage. none for all other stages.
+  /// For each stage: the two hosts between which it delays messages, if it is an emulated link next
+  /// to a `forward` wrapper. Otherwise `none`.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;
