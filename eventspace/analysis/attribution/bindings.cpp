@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/bindings.cpp — what each moment of a run waited for.
+// eventspace/analysis/attribution/bindings.cpp — the moment for which each moment of a run waited.
 #include "eventspace/analysis/attribution/bindings.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string>
 
 namespace eventspace {
-/// The latest of several moments that precede a moment.
+/// Chooses the latest of the moments that must precede a moment.
 class Bindings::Best {
  public:
   Best(const Moments& all, Moment of, std::vector<Moment>* considered)
@@ -35,7 +35,7 @@ class Bindings::Best {
     nanos_ = nanos;
     closeness_ = closeness;
   }
-  /// Hosts whose clock cannot be compared were left out. Returns one of them, or none.
+  /// Returns a host whose moments were left out because its clock cannot be compared, or none.
   std::uint32_t hidden_host() const { return hidden_host_; }
   std::int64_t until_nanos() const { return until_nanos_; }
   std::int64_t nanos() const { return nanos_; }
@@ -66,7 +66,8 @@ Moment Bindings::latest_store(std::uint32_t element, std::int64_t until_nanos) c
   return element == none ? Moment{} : latest(all_.stores_[element], until_nanos);
 }
 
-/// Returns the latest of several moments, which are sorted by time, that is not after a time.
+/// Returns the latest moment that is not after `until_nanos`; nothing if there is none. Requires:
+/// `moments` are sorted by time.
 template <typename Timed>
 Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_nanos) {
   const auto after = std::upper_bound(
@@ -75,8 +76,8 @@ Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_na
   return after == moments.begin() ? Moment{} : std::prev(after)->moment;
 }
 
-/// Returns the pass at which the operation of a pass entered its path, unless it went through a
-/// join before.
+/// Returns the first pass of the operation at `pass`: the one at which it entered its path, or the
+/// first one below a join.
 std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   const KeptRound& round = all_.rounds_[all_.passes_[pass].round];
   const Lane* lane = &all_.lane_of(pass);
@@ -84,8 +85,8 @@ std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   return round.first_pass + lane->place;
 }
 
-/// Returns the latest of several moments that is not after a time. Leaves out later operations of
-/// the thread whose operation is at `pass`: it cannot wait for them.
+/// Like latest(), but leaves out this operation and later ones of the thread whose operation is at
+/// `pass`, because it cannot wait for them.
 template <typename Timed>
 Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                                   std::int64_t until_nanos) const {
@@ -110,8 +111,9 @@ Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32
   return {};
 }
 
-/// Returns how long a message waited behind earlier ones before it entered the link. `from_nanos`
-/// and `until_nanos` are the times at which the operation came to the link and left it.
+/// Returns how long a message waited behind earlier ones before it entered an emulated link, by the
+/// record of the link. The message arrived at the link at or after `from_nanos` and left it at or
+/// before `until_nanos`.
 std::int64_t Bindings::queued_at(std::uint32_t stage, std::int64_t from_nanos,
                                  std::int64_t until_nanos) const {
   const auto found = all_.passages_.find(stage);
@@ -161,7 +163,7 @@ Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) con
   return binding;
 }
 
-/// Returns the noise in a computation, at most the computation.
+/// Limits the noise to 0 to `nanos`, the length of the computation.
 std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
                                     std::int64_t nanos) const {
   const auto& operations = all_.threads_[thread].operations;
@@ -214,7 +216,8 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
     binding.queued_nanos = queued_at(above->link_down, best.nanos(), here.down_nanos);
 }
 
-/// Adds the end of the group's operation that a `schedule` wrapper carried out.
+/// Adds the end of the group operation by which a `schedule` wrapper carried out this operation of
+/// a declared collective.
 void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
                                    Best& best) const {
   const std::string& collective = all_.shape_.graphs[all_.shape_.trees[round.tree].graph];
@@ -224,8 +227,8 @@ void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call,
   if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
 }
 
-/// Returns the end of the operation before that of `pass`, among those of one wrapper that begins a
-/// path. Such a wrapper does one operation after the other.
+/// Returns the end of the previous operation of a wrapper that begins a path, before its operation
+/// at `pass`. Such a wrapper does one operation after another.
 Moment Bindings::operation_of_driver_before(std::uint32_t leaf, std::uint32_t pass) const {
   const auto& ends = all_.drivers_.at(leaf).ends;
   auto at = std::upper_bound(
@@ -238,13 +241,13 @@ Moment Bindings::operation_of_driver_before(std::uint32_t leaf, std::uint32_t pa
   return {};
 }
 
-/// Returns the moment at which the tuple was stored for which a read waited.
+/// Returns the moment at which an element received the tuple for which a read waited.
 Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) const {
   const auto& stores = all_.stores_[element];
   const KeptPass& read = all_.passes_[pass];
   if ((read.flags & event_numbered) == 0) return latest_of_others(stores, pass, read.up_nanos);
   std::uint64_t number = all_.rounds_[read.round].sequence;
-  // A prefetch takes any tuple after the one of its read before. It waited for the first of them.
+  // A prefetch accepts any tuple after the one that it read last. It waited for the first of these.
   const std::uint32_t first = first_pass_of(pass);
   const std::uint32_t leaf = all_.lane_of(first).leaf;
   if (leaf != none && all_.shape_.leaves[leaf].thread == none) {
@@ -259,8 +262,8 @@ Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) 
   return stores[number].moment;
 }
 
-/// Returns the moment at which a cluster's value of a round was in a cache: when the first value of
-/// this round or a later one came.
+/// Returns the moment at which a cache received a cluster's value of `round`, or of a later round,
+/// for the first time. If no record shows this, returns the latest store before `until_nanos`.
 Moment Bindings::value_of_round(std::uint32_t cache, std::uint64_t round,
                                 std::int64_t until_nanos) const {
   if (cache == none) return {};
@@ -297,8 +300,8 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   const Lane& lane = all_.lane_of(pass);
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   const bool is_one_way = (here.flags & event_one_way) != 0;
-  // If the operation came here only when its result had already come up, the link or network below
-  // still decides what the time was spent on.
+  // The operation may have arrived here after its result had already passed below. Even then, the
+  // time is attributed to the link or network below.
   const bool has_way_up =
       !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime,
@@ -313,14 +316,14 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
     binding.queued_nanos = queued_at(labels.link_up, best.nanos(), here.up_nanos);
 }
 
-/// Returns the bytes of an operation's result. A move has some only if it goes through a join.
+/// Returns the size of an operation's result. A move has a result only if it goes through a join.
 std::uint32_t Bindings::bytes_up(const KeptRound& round, const KeptPass& pass) const {
   const bool has_result =
       is_read_operation(round.kind) || all_.shape_.trees[round.tree].has_joins();
   return has_result ? pass.bytes : 0;
 }
 
-/// Adds what a result on its way up waited for below its collector.
+/// Adds the moments below a collector for which a result on its way up waited.
 void Bindings::add_below(std::uint32_t number, Best& best) const {
   const KeptPass& pass = all_.passes_[number];
   const KeptRound& round = all_.rounds_[pass.round];
@@ -330,7 +333,7 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
   if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, lane, best);
   const KeptPass* below = all_.pass_at(round, lane.below);
   if (below != nullptr) {
-    // Some contributors of a join return before the result is there.
+    // Some contributors of a join return before its result is known; they did not wait for it.
     if (lane.join == none || below->up_nanos <= pass.up_nanos)
       best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
                lane.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
@@ -363,7 +366,8 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
   for (const CacheRead& read : reads->second)
     if (read.slot < caches->second.size() && read.up_nanos <= best.until_nanos())
       best.add(value_of_round(caches->second[read.slot], decided, read.up_nanos), labels.runtime);
-  // If a value is missing, another cluster sent the result of the round with a later value.
+  // If the check read fewer values than it combines, another cluster may have sent the result of
+  // the round together with a later value. Adds the latest value that arrived.
   if (reads->second.size() + 1 >= caches->second.size()) return;
   Moment adopted;
   for (const std::uint32_t cache : caches->second) {
@@ -375,7 +379,7 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
   best.add(adopted, labels.runtime);
 }
 
-/// Adds the result of the earlier round that a `lagged` wrapper returned.
+/// Adds the moment at which the earlier round ended whose result a `lagged` wrapper returned.
 void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   if (round.sequence < labels.lag) return;  // the operation returned at once

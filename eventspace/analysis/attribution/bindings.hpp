@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/bindings.hpp — what each moment of a run waited for.
+// eventspace/analysis/attribution/bindings.hpp — the moment for which each moment of a run waited.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,37 +10,40 @@
 
 namespace eventspace {
 
-/// The moment for which another moment waited, and what happened between them.
+/// Why a moment could not happen earlier: the moment for which it waited, and the cause of the time
+/// between the two.
 struct Binding {
   Moment before;
-  std::uint32_t label = 0;             ///< number of a TimeLabel in Labels
-  std::int64_t queued_nanos = 0;       ///< wait behind other messages, at the begin of this time
-  std::int64_t transmitted_nanos = 0;  ///< time to send the message's bytes, after the queue
-  std::int64_t noise_nanos = 0;        ///< noise, at the end of a computation
+  std::uint32_t label = 0;             ///< cause of the time between both moments: number in Labels
+  std::int64_t queued_nanos = 0;       ///< a message's wait behind others; first part of the time
+  std::int64_t transmitted_nanos = 0;  ///< time to send a message's bytes; after the wait
+  std::int64_t noise_nanos = 0;        ///< noise in a computation; last part of the time
 };
 
-/// Finds for each moment of a run the moment that it waited for.
+/// Finds for each moment of a run its binding moment: the one for which it waited.
 ///
-/// A result passes up above a wrapper after it passed up below it. A join needs all its
-/// contributors. A read needs the tuple that it returns. The latest of
-/// the moments that must precede a moment is binding. If several are the latest, it is one of the
-/// same thread, otherwise one of the same host.
+/// Rules tell which moments must precede a moment. For example, a result passes a wrapper only
+/// after it has passed the wrapper below, a join needs all its contributors, and a read needs the
+/// tuple that it returns. The latest of these moments is the binding one. If several are equally
+/// late, one of the same thread is preferred, then one of the same host.
 ///
-/// Requires: `moments` is complete and outlives the object.
-/// Source: the rules are those of critical-path analysis of traces (Böhme et al. 2012).
+/// Requires: `all` is complete (MomentReader::prepare()) and outlives the object.
+/// Source: rules of the critical-path analysis of traces (Böhme et al. 2012).
 class Bindings : private MomentTypes {
  public:
-  /// Returns the part of a computation that is noise, from the operation before it, the operation
-  /// after it, and its length.
+  /// Returns how much of a computation is noise. Arguments: the operations before and after the
+  /// computation, and its length in nanoseconds.
   using NoiseBetween = std::function<std::int64_t(const ThreadOperation& before,
                                                   const ThreadOperation& after, std::int64_t)>;
   Bindings(const Moments& all, NoiseBetween noise_between)
       : all_(all), noise_between_(std::move(noise_between)) {}
 
-  /// Returns the binding moment, or none for the first moment of a chain. Appends to `considered`
-  /// every moment that could have been binding, if it is not nullptr.
+  /// Returns the binding of a moment. Binding::before is nothing if the trace shows no moment for
+  /// which it waited. If `considered` is not nullptr, appends to it every moment that had to
+  /// precede this one.
   Binding binding_of(Moment moment, std::vector<Moment>* considered = nullptr) const;
-  /// Returns the noise in the computation of that length before an operation of a thread.
+  /// Returns the noise in the computation before the operation number `order` of a thread. `nanos`
+  /// is the length of the computation.
   std::int64_t noise_before(std::uint32_t thread, std::uint32_t order, std::int64_t nanos) const;
   const Moments& moments() const { return all_; }
 

@@ -14,21 +14,22 @@
 namespace eventspace {
 namespace {
 
-/// Findings that are ordered by what they cost together with others. Each needs a prediction for
-/// each one before it.
+/// Maximum number of findings that are sorted in the order in which to remove them. The number of
+/// predictions for it grows with the square.
 constexpr std::size_t ordered_findings_max = 12;
 
-/// Findings that are predicted. Those with the largest cost by a number of rounds come first.
+/// Maximum number of findings whose costs are predicted.
 constexpr std::size_t predicted_findings_max = 100;
 
-/// Share of the run below which the cost of a finding alone counts as hidden.
+/// A finding counts as hidden (Finding::is_hidden) if its predicted cost is less than this share of
+/// the run.
 constexpr double named_share = 0.001;
 
 std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor& predictor) {
   const Structure& structure = predictor.structure();
   return predictor.labels_that([&](const TimeLabel& label) {
     if (label.cause != TimeCause::computing) return false;
-    // A finding with a place in the program is only about that place.
+    // If a finding names a place in the program, it is only about that place.
     const PlaceInProgram& place = predictor.moments().place_of(label);
     if ((!finding.before.empty() && place.before != finding.before) ||
         (!finding.after.empty() && place.after != finding.after))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/costs.hpp — what findings cost, and how the headline's part of
-// the run depends on its cause.
+// eventspace/analysis/attribution/costs.hpp — costs of findings, and effect of a small change of
+// the headline's cause.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,16 +12,17 @@
 
 namespace eventspace {
 
-/// Returns the change that removes a finding, or nothing if it cannot be predicted.
+/// Returns the change of the run that removes a finding; nullopt if the run without it cannot be
+/// predicted.
 std::optional<Change> change_without(const Finding& finding, const Predictor& predictor);
 
-/// Predicts how long the run would have taken without each finding, and sets the findings' costs.
-/// Sorts the findings: first the one without which the run is shortest, then the one without which
-/// it is shortest if the first is gone too, and so on.
+/// Sets the cost of each finding: the time by which the run would have been shorter without it, as
+/// predicted. Sorts the findings in the order in which to remove them: each is the one whose
+/// removal shortens the run most after all earlier ones are removed.
 void predict_costs(const Predictor& predictor, std::vector<Finding>& findings);
 
-/// Returns what a small change of the headline's part of the critical path would do; "" if it is
-/// not known.
+/// Returns a sentence on the effect of a small change of the headline's cause, such as 1 ms less
+/// latency, on the run's time. Returns "" if the effect is not known.
 std::string sensitivity_of_headline(const Predictor& predictor, const TimeReport& time);
 
 }  // namespace eventspace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/division.cpp — walks over bindings, and sums of their segments.
+// eventspace/analysis/attribution/division.cpp — walks back over binding moments, and sums of their
+// segments.
 #include "eventspace/analysis/attribution/division.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +16,9 @@
 namespace eventspace {
 namespace {
 
-/// Emits the parts of a binding. A message first waits behind others, then it is transmitted, and
-/// then it is on its way. Noise is at the end of a computation. Only what is after `until_nanos` is
-/// emitted.
+/// Splits the time before a moment into segments of one cause, and calls `visit` for each. A
+/// message first waits behind others, then it is transmitted, then it is on its way. A computation
+/// ends with its noise. Time before `until_nanos` is left out.
 class Parts {
  public:
   Parts(const std::function<void(const Segment&)>& visit, std::int64_t until_nanos)
@@ -30,7 +31,7 @@ class Parts {
       if (to > from) visit_({from, to, label, moment, binding.before});
     };
     if (label.cause == TimeCause::computing) {
-      // Other threads wait for a late thread at the end of its computation.
+      // Noise is put at the end of the computation, because other threads wait for it there.
       const std::int64_t noise = std::min(binding.noise_nanos, end - begin);
       part(begin, end - noise);
       label.cause = TimeCause::noise;
@@ -52,8 +53,8 @@ class Parts {
   std::int64_t until_nanos_;
 };
 
-/// Finds out whether a walk goes in a circle (Brent 1980). Records that contradict each other may
-/// wait for each other.
+/// Detects that a walk goes in a circle (Brent 1980). Records that contradict each other can make
+/// moments wait for each other.
 class Circle {
  public:
   bool is_closed_by(Moment moment) {
@@ -145,8 +146,8 @@ constexpr std::array<std::string_view, unknown_reasons> reason_words = {
     "records are missing", "hosts' clocks are not compared", "a thread had not begun",
     "records contradict each other"};
 
-/// A cause and its place. Labels of one place are added up in one row: both directions of a link,
-/// and all networks between hosts of one cluster.
+/// A cause and its place, by which times are added up in rows. Both directions of a link are one
+/// place, and so are all networks between hosts of one cluster.
 struct PlaceOfCause {
   TimeCause cause = TimeCause::unknown;
   std::uint32_t one = 0;
@@ -197,7 +198,7 @@ PlaceOfCause place_in_thread(const ThreadPart& part, const Structure& structure)
                 : place_of(part.label, structure);
 }
 
-/// Returns "" for the computing of the thread itself.
+/// Returns the place in words; "" if the thread computed itself between operations.
 std::string where_in_thread(std::uint32_t operation, const PlaceOfCause& place,
                             const Structure& structure) {
   return operation == none && is_of_thread(place.cause) ? "" : where_of_place(place, structure);
@@ -211,15 +212,16 @@ std::int64_t end_of(const Moments& moments, std::uint32_t thread) {
   return moments.time_of({Moment::Kind::thread_end, thread});
 }
 
-/// Causes that the headline adds up: all parts of the way over a link.
+/// Returns the cause under which the headline adds up times. All parts of the way over a link count
+/// as link_latency.
 TimeCause headline_cause(TimeCause cause) {
   return cause == TimeCause::link_transmission || cause == TimeCause::link_queue
              ? TimeCause::link_latency
              : cause;
 }
 
-/// Returns the name of an exchange and the side of a neighbour if `element` is one that an
-/// exchange declares, such as "rows.3.from_next".
+/// If an exchange declared the element, as in "rows.3.from_next", returns the name of the exchange
+/// and the neighbour ("rows", "next"). Otherwise returns nullopt.
 std::optional<std::pair<std::string, std::string>> exchange_of(const std::string& element) {
   for (const std::string_view side : {"next", "previous"}) {
     const std::string ending = fmt::format(".from_{}", side);
@@ -321,7 +323,8 @@ class Division {
 
   void set_headline();
 
-  /// Part of the critical path, by the objects of operations or, for computing, by the threads.
+  /// Time on the critical path with one cause and place: in total, by exact cause (headline_cause()
+  /// merges some), and by object. The object is a collective or element, or a thread that computed.
   struct HeadlinePart {
     std::int64_t nanos = 0;
     std::map<TimeCause, std::int64_t> by_cause;

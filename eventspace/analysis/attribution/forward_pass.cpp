@@ -9,7 +9,7 @@
 #include <limits>
 
 namespace eventspace {
-/// Sorts moments so that each comes after all moments that it waited for.
+/// Sorts moments so that each comes after all moments that must precede it.
 class ForwardPass::Sorter {
  public:
   explicit Sorter(const Bindings& bindings)
@@ -23,7 +23,8 @@ class ForwardPass::Sorter {
     });
   }
 
-  /// Calls `visit` with each moment, its binding, and the places of the moments before it.
+  /// Calls `visit` with each moment in order, its binding, and the places (indexes in this order)
+  /// of the moments that must precede it.
   template <typename Visit>
   void for_each(const Visit& visit) {
     for (const std::uint32_t index : by_time_)
@@ -47,11 +48,11 @@ class ForwardPass::Sorter {
     return frame;
   }
 
-  /// Places a moment after those before it. Only those at the same time, or at a later time by
-  /// another clock, are not placed yet.
+  /// Places a moment, but first all unplaced moments that must precede it. These have the same
+  /// time, or a later time by the clock of another host.
   template <typename Visit>
   void place_with_befores(std::uint32_t first, const Visit& visit) {
-    std::deque<Frame> stack;  // adding a frame must not move the others
+    std::deque<Frame> stack;  // a deque, because adding a frame must not move the others
     stack.push_back(frame_of(first));
     while (!stack.empty()) {
       Frame& top = stack.back();
@@ -103,7 +104,7 @@ ForwardPass::ForwardPass(const Bindings& bindings)
         }
         delay.nanos = befores.empty() ? time : time - latest;
         delay.label = befores.empty() ? fixed : binding.label;
-        // If clocks contradict each other, the delay is shorter than its parts.
+        // If clocks contradict each other, the delay may be shorter than the sum of its parts.
         const std::int64_t whole = std::max<std::int64_t>(0, delay.nanos);
         if (!befores.empty() && binding.transmitted_nanos > 0 && whole > 0) {
           const std::int64_t recorded = std::min(binding.queued_nanos, whole);
@@ -124,14 +125,15 @@ ForwardPass::ForwardPass(const Bindings& bindings)
       });
 }
 
-/// Returns how long a message waits for earlier ones if it comes to its link at that time.
+/// Returns how long a message waits behind earlier ones if it arrives at its link at `from_nanos`.
+/// `free` has the times at which links become free.
 std::int64_t ForwardPass::queued(const Delay& delay, std::int64_t from_nanos,
                                  const FreeTimes& free) {
   const std::int64_t ready = std::max(free[delay.label], from_nanos);
   return std::max<std::int64_t>(0, ready - from_nanos + std::llround(delay.part_nanos));
 }
 
-/// Returns a changed delay without the queue of a message.
+/// Returns a delay after a change, without a message's wait in a queue.
 std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change) {
   const double sent = delay.transmission_nanos;
   const double noise = sent > 0 ? 0 : delay.part_nanos;
@@ -143,7 +145,7 @@ std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change)
   constexpr double most = 9e18;
   std::int64_t nanos = delay.nanos;
   add_to(nanos, std::llround(std::clamp(more, -most, most)));
-  // A delay below 0 is a difference of clocks.
+  // A recorded delay below 0 comes from a difference of clocks, and is kept.
   return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos), nanos);
 }
 

@@ -87,8 +87,8 @@ class MomentReader::GroupNodes {
     return node;
   }
 
-  /// Finds the time of the fastest message from one host to another, among those that were waited
-  /// for.
+  /// Finds for each pair of hosts the time of the fastest message, among those that arrived after
+  /// they were requested.
   void find_passages() {
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
       const HostShare& here = operation_.shares[share];
@@ -118,7 +118,8 @@ class MomentReader::GroupNodes {
     for (const std::uint32_t end : nodes.step_ends) wait_for(nodes.end, end, runtime);
   }
 
-  /// Hosts that share memory exchange no messages. Their shares end after all have begun.
+  /// If the hosts share memory, they exchange no messages. No share then ends before all shares
+  /// have begun.
   void connect_without_messages() {
     for (const HostShare& share : operation_.shares)
       for (const GroupStep& step : share.steps)
@@ -136,8 +137,9 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// Finds for each step the one that decides when steps with its end have ended. It is the last
-  /// step that is no send. The end of a send only means that its link is free for the next message.
+  /// Finds for each step the step that stands for all steps with the same end. It is the last of
+  /// them that is not a send, because the end of a send only means that its link is free for the
+  /// next message.
   void find_deciding(const HostShare& share) {
     deciding_.assign(share.steps.size(), 0);
     for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
@@ -150,7 +152,8 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// A step may begin when the latest step that ended by then had ended.
+  /// Lets the begin of a step wait for the latest step of its host that ended before, and for the
+  /// begin of the share.
   void wait_for_step_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t step,
                             std::uint32_t runtime) {
     const std::uint32_t node = nodes.step_begins[step];
@@ -181,8 +184,8 @@ class MomentReader::GroupNodes {
       wait_for(end, begin, all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
       return;
     }
-    // Its arrival: at the end of the step, if the message arrived after it was requested. Otherwise
-    // it is estimated by the fastest message between the two hosts.
+    // Time at which the message arrived. It is the end of the step if the message was requested
+    // before. Otherwise it is estimated by the fastest message between the two hosts.
     const std::uint32_t sent = nodes_[sender->share].step_ends[sender->step];
     const std::uint32_t runtime = all_.labels_.runtime_of(here.host);
     std::int64_t arrival_nanos = one.end_nanos;
@@ -198,7 +201,8 @@ class MomentReader::GroupNodes {
     if (one.end_nanos > one.begin_nanos) wait_for(end, begin, runtime);
   }
 
-  /// A message has left when it had been passed to its link and the message before it had left.
+  /// Lets the end of a send wait for its begin, and for the end of the previous send to the same
+  /// host.
   void connect_send(std::uint32_t share, std::uint32_t step) {
     const HostShare& here = operation_.shares[share];
     const GroupStep& one = here.steps[step];
@@ -216,7 +220,7 @@ class MomentReader::GroupNodes {
   GroupMessages messages_;
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
-  std::vector<std::uint32_t> deciding_;  // by step of the share that is being connected
+  std::vector<std::uint32_t> deciding_;  // indexed by step of the current share
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };

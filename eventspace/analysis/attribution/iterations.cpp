@@ -14,14 +14,14 @@
 namespace eventspace {
 namespace {
 
-/// How often the threads of a run do the operations of one name.
+/// How often the threads of a run do the operations with one name.
 struct Uses {
   std::string name;
   bool is_collective = false;
   std::uint64_t threads = 0;
-  std::uint64_t least = 0;      // fewest uses by a thread
-  std::uint64_t most = 0;       // most uses by a thread
-  std::int64_t last_nanos = 0;  // last return of the first thread
+  std::uint64_t least = 0;      // least number of uses by a thread that has any
+  std::uint64_t most = 0;       // greatest number of uses by a thread
+  std::int64_t last_nanos = 0;  // time at which the first thread last returned
 };
 
 class Finder {
@@ -37,14 +37,14 @@ class Finder {
     count_uses();
   }
 
-  /// Returns the use at which iterations are cut.
+  /// Returns the number of the Uses whose operations end iterations; nullopt if there are none.
   std::optional<std::uint32_t> cut() const {
     std::optional<std::uint32_t> best;
     for (const bool of_collectives : {true, false}) {
       for (std::uint32_t number = 0; number < uses_.size(); ++number) {
         const Uses& one = uses_[number];
         if (one.is_collective != of_collectives || one.least < cuts_least) continue;
-        // If a thread was killed, it has one call less than the others.
+        // The uses may differ by one, because a killed thread has one less than the others.
         if (one.most - one.least > 1) continue;
         if (of_collectives && one.threads != active_) continue;
         if (!best || std::pair(one.least, one.last_nanos) >
@@ -57,7 +57,8 @@ class Finder {
   }
   const Uses& use(std::uint32_t number) const { return uses_[number]; }
 
-  /// Returns the latest return over all threads, for each number of the operation.
+  /// Returns for each operation of `use` (the first of all threads, the second, and so on) the time
+  /// at which the last thread returned from it.
   std::vector<std::int64_t> returns_of(std::uint32_t use) const {
     std::vector<std::int64_t> latest;
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
@@ -72,7 +73,8 @@ class Finder {
     return latest;
   }
 
-  /// Returns after how many cuts the first thread's operations repeat.
+  /// Returns the number of cuts in an iteration, after which the operations of the first thread
+  /// repeat. Returns 1 if they never do.
   std::size_t period_of(std::uint32_t use) const {
     const std::vector<std::uint64_t> words = words_between(use);
     for (std::size_t period = 1; period <= std::min(cuts_in_iteration_max, words.size() / 2);
@@ -105,8 +107,9 @@ class Finder {
     }
   }
 
-  /// Returns for each cut of the first thread that has one a number for the operations since the
-  /// cut before it. The first stretch is left out, because programs often begin differently.
+  /// Returns for each section between two cuts of the first thread that has any: a hash of the
+  /// sequence of its operations. The section before the first cut is left out, because programs
+  /// often begin differently.
   std::vector<std::uint64_t> words_between(std::uint32_t use) const {
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
       std::vector<std::uint64_t> words;
@@ -131,12 +134,12 @@ class Finder {
   std::uint64_t active_ = 0;
 };
 
-/// Where iterations may end.
+/// Times at which iterations may end.
 struct Ends {
   std::string rule = "none";
   std::string cut_at;
-  std::size_t each = 1;             // every how many of the times end an iteration
-  std::vector<std::int64_t> times;  // latest time over all threads
+  std::size_t each = 1;             // an iteration ends at every `each`-th time
+  std::vector<std::int64_t> times;  // each is the latest over all threads
 };
 
 Ends ends_by_operations(const Moments& moments) {
@@ -148,7 +151,7 @@ Ends ends_by_operations(const Moments& moments) {
           finder.returns_of(*cut)};
 }
 
-/// Returns no times if threads marked iterations differently often.
+/// Returns the marks of iterations; no times if threads set different numbers of marks.
 Ends ends_by_marks(const Moments& moments) {
   Ends ends{"mark", "", 1, {}};
   std::size_t least = 0;
@@ -178,7 +181,8 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
   Distribution lengths;
   for (std::size_t place = 1; place < cuts.size(); ++place)
     lengths.add(cuts[place] - cuts[place - 1]);
-  // The time before the first cut is an iteration, unless the program also prepared something.
+  // The time before the first cut counts as an iteration only if its length is similar to the
+  // others. Otherwise the program also prepared something.
   const std::int64_t usual = lengths.quantile(0.5);
   const std::int64_t first = cuts[0] - begin_nanos;
   std::int64_t from = begin_nanos;

@@ -6,21 +6,24 @@
 
 namespace eventspace {
 
-/// Iterations are found only if each thread does the operation at which they are cut at least this
-/// often.
+/// Least number of times that each thread must do the operation whose ends are the cuts between
+/// iterations. With fewer, no iterations are found.
 inline constexpr std::size_t cuts_least = 4;
-/// Share of the stretches between two cuts that must repeat after a period.
+/// An iteration may have several cuts. A number of cuts counts as the period if at least this share
+/// of the sections between cuts equals the section one period later.
 inline constexpr double repeated_share = 0.9;
-/// Largest number of operations in one iteration at which iterations are cut.
+/// Largest such period: maximum number of cuts in one iteration.
 inline constexpr std::size_t cuts_in_iteration_max = 64;
 
-/// Finds the iterations of a run. They are cut where threads mark the ends of iterations, if all
-/// that mark any do it equally often. Otherwise they are cut at the collective that all threads
-/// call equally often, and most often; if there are several, at the last one in the order of the
-/// program. In a program without such a collective they are cut at the operation on elements that
-/// some threads do most often, and equally often. A difference of one call does not matter.
+/// Finds the iterations of a run. The first rule that applies decides where they end:
 ///
-/// begin_nanos, end_nanos: begin and end of the run.
+/// - At the marks that threads set, if all threads that set marks set equally many.
+/// - At the collective that all threads call equally often. If there are several, at the one that
+///   is called most often, and of these at the last one in the order of the program.
+/// - At the operation on elements that is called most often, by any threads, but by each of them
+///   equally often.
+///
+/// A difference of one call does not matter. begin_nanos, end_nanos: begin and end of the run.
 IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos,
                                 std::int64_t end_nanos);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/labels.hpp — what a run spends time on, and who is responsible.
+// eventspace/analysis/attribution/labels.hpp — causes of time in a run, with the responsible
+// objects.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace eventspace {
 /// Reason why the cause of a time is unknown.
 enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
-  clocks_not_compared,  ///< the time depends on another host, whose clock is not compared
-  thread_not_begun,     ///< the chain leads to a thread that began later than the run
+  clocks_not_compared,  ///< time depends on another host with an unrelated clock
+  thread_not_begun,     ///< chain of moments leads to a thread that began later than the run
   circle,               ///< the records contradict each other
 };
 inline constexpr std::uint32_t unknown_reasons = 4;
@@ -23,16 +24,18 @@ inline constexpr std::uint32_t unknown_reasons = 4;
 /// A cause of time, and the object that is responsible for it.
 struct TimeLabel {
   TimeCause cause = TimeCause::unknown;
+  /// The meaning of `one` and `other` depends on the cause:
   /// - computing, noise: rank of the thread, and number of the place in the program
   /// - link: the two clusters, in the direction of the message
   /// - network: the two hosts, in the direction of the message
-  /// - hold, folding: the wrapper
-  /// - runtime, sending: the host
+  /// - hold, folding: number of the wrapper; for folding in a group's operation: none, and the host
+  /// - runtime: number of the host
+  /// - sending: sending host, receiving host
   /// - unknown: a host, and an UnknownReason
   std::uint32_t one = 0;
   std::uint32_t other = 0;
-  /// Nanoseconds that a link needs for each byte, and its declared latency; 0 if they are not
-  /// known. Not part of the label's identity.
+  /// For a link: nanoseconds that it needs for each byte, and its declared latency; 0 if they are
+  /// not known. Labels that differ only in these are equal.
   double nanos_per_byte = 0;
   double latency_nanos = 0;
   friend bool operator==(const TimeLabel& a, const TimeLabel& b) {
@@ -40,8 +43,8 @@ struct TimeLabel {
   }
 };
 
-/// Numbers for labels, from 0. The labels of threads, hosts and unknown times exist from the
-/// beginning.
+/// Assigns numbers to labels, from 0. The constructor adds the labels of threads, hosts and unknown
+/// times, so that their numbers can be computed.
 class Labels {
  public:
   Labels(std::uint32_t hosts, std::uint32_t threads) : hosts_(hosts), threads_(threads) {

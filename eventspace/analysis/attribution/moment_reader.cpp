@@ -114,8 +114,8 @@ std::uint32_t MomentReader::element_named(std::string_view name) {
   return number;
 }
 
-/// Finds for each contributor at a collector the element at the end of its path, and the elements
-/// into which a check writes requests.
+/// Finds for each contributor at a collector (Lane) the element at the end of its path. If its hop
+/// contains a check, also finds the elements into which the check writes requests.
 void MomentReader::find_elements() {
   const Structure& structure = all_.shape_.structure;
   all_.element_of_lane_.assign(all_.shape_.lanes.size(), none);
@@ -179,7 +179,8 @@ std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind)
     name.kind = "allreduce";
   }
   found->second = number_of(name);
-  // The messages of a collective between clusters have paths of their own.
+  // Paths without a thread carry a collective's messages between clusters. Their operations do not
+  // name the collective.
   if (all_.shape_.leaves[leaf].thread != none)
     all_.name_of_graph_.try_emplace(tree.graph, found->second);
   return found->second;
@@ -227,7 +228,7 @@ bool MomentReader::has_room_for(std::size_t records) {
   return !all_.is_cut_;
 }
 
-/// Adds a node for the moment at which all contributors of the last join of a tree had arrived.
+/// Adds a node for the moment at which the last contributor arrived at the lowest join of a tree.
 void MomentReader::keep_all_arrived(const KeptRound& round) {
   const Join& join = all_.shape_.joins[all_.shape_.trees[round.tree].bottom_join];
   const auto number = static_cast<std::uint32_t>(all_.nodes_.size());
@@ -246,7 +247,8 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
   all_.all_arrived_[static_cast<std::uint32_t>(all_.rounds_.size() - 1)] = number;
 }
 
-/// Notes the tuples that an operation stores.
+/// Notes the ends of an operation for which others may wait: tuples that it stores, room that it
+/// makes, and its return to a wrapper that begins a path.
 void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane) {
   const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
   const KeptPass& kept = all_.passes_[pass];
@@ -256,7 +258,7 @@ void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const L
   if (element != none && makes_room(round.kind))
     all_.rooms_[element].push_back({kept.up_nanos, {Moment::Kind::up, pass}});
   for (const std::uint32_t asked : all_.asked_at_lane_[number]) {
-    // The check stores its request after its own cluster's value has passed down.
+    // A check stores its request after it has passed its own cluster's value down.
     const bool has_below = lane.below != none && all_.pass_at(round, lane.below) != nullptr;
     const std::uint32_t from = has_below ? all_.pass_number(round, lane.below) : pass;
     all_.stores_[asked].push_back({{has_below ? all_.passes_[from].up_nanos : kept.down_nanos,
@@ -343,7 +345,7 @@ void MomentReader::prepare() {
   for (const auto& [pass, node] : all_.starts_) all_.passes_[pass].order = all_.nodes_[node].order;
 }
 
-/// Finds the rounds of the values that prefetches copied: the rounds in which they were stored.
+/// Sets the round of each tuple that a prefetch copied into a cache.
 void MomentReader::find_rounds_of_copies() {
   for (auto& [leaf, driver] : all_.drivers_) {
     if (driver.fills == none) continue;
@@ -367,8 +369,8 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
              : all_.shape_.structure.paths[all_.shape_.leaves[operation.leaf].path].graph;
 }
 
-/// Labels the time of a thread before each of its operations. It is computing at a place of the
-/// program, or unknown if moves between two operations are missing.
+/// Labels the time of a thread before each of its operations as computing at a place of the
+/// program. If records of moves are missing between two operations, labels it as unknown.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   std::map<std::uint32_t, std::uint64_t> next_moves;  // keyed by leaf
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);
@@ -389,8 +391,8 @@ void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   }
 }
 
-/// Sorts the operations of a thread by their begins, and their begins and ends by time. An
-/// operation may be part of another one that begins or ends at the same time.
+/// Sorts the operations of a thread by their begins, and puts their begins and ends into one list
+/// in the order of time. Operations may be nested, with equal begins or ends.
 void MomentReader::order_thread(ThreadState& thread) {
   const auto count = static_cast<std::uint32_t>(thread.operations.size());
   if (count == 0) return;
@@ -413,8 +415,8 @@ void MomentReader::order_thread(ThreadState& thread) {
   thread.place_of_begin.resize(count);
   thread.place_of_end.resize(count);
   thread.moments.reserve(2 * std::size_t{count});
-  // Operations that have begun, by their ends. Of those that end together, the one that began last
-  // ends first.
+  // Operations that have begun but not ended, sorted by their ends. If several end at the same
+  // time, the one that began last ends first.
   std::set<std::pair<std::int64_t, std::int64_t>> open;
   const auto end_first = [&] {
     const auto place = static_cast<std::uint32_t>(-open.begin()->second);

@@ -15,10 +15,10 @@
 
 namespace eventspace {
 
-/// Adds the records of a run to its moments.
+/// Fills the moments of a run from its records.
 ///
-/// If the run has more than `operations_max` records, the moments end with the last operation that
-/// was kept, and so do the lives of the threads.
+/// If the run has more than `operations_max` records, the later ones are ignored. The lives of the
+/// threads then end with the last operation that was kept.
 ///
 /// Requires: `moments` outlives the reader. prepare() is called once, after the last add(); until
 ///           then the moments are not complete.
@@ -30,8 +30,9 @@ class MomentReader : private MomentTypes {
   void add_cache_read(const EventRecord& record);
   void add_link(const EventRecord& record);
   void add_thread(const EventRecord& life);
-  /// Adds a call of a thread. leaf: begin of its path; none if the operation is one of a group.
-  /// arrival: place of the record among all records.
+  /// Adds a call by which a thread starts an operation, waits for one, or marks an iteration.
+  /// `leaf` is the begin of the operation's path; none for an operation of a group. `arrival` is
+  /// the index of the record among all records.
   void add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival);
   void add(const WholeOperation& operation, const GroupTexts& texts);
   void prepare();
@@ -61,7 +62,7 @@ class MomentReader : private MomentTypes {
   void keep_all_arrived(const KeptRound& round);
   void connect_calls();
   void find_rounds_of_copies();
-  /// Counts records that are kept, and returns whether there was room for them.
+  /// Adds `records` to the number of kept records. Returns false if it now exceeds the limit.
   bool has_room_for(std::size_t records);
 
   Moments& all_;

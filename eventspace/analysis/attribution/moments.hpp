@@ -17,13 +17,13 @@
 
 namespace eventspace {
 
-/// A time in a run at which something happened.
+/// An event in a run that has one time, such as the begin or end of an operation at a collector.
 struct Moment {
   enum class Kind : std::uint8_t {
     nothing,
-    down,          ///< an operation passed a collector; number of the pass
-    up,            ///< its result passed back
-    node,          ///< part of a group's operation; number of the node
+    down,          ///< an operation passed a collector; `number`: index of its KeptPass
+    up,            ///< the result passed the collector; `number` as for `down`
+    node,          ///< event of a group's operation; `number`: index of a Node
     thread_begin,  ///< rank of the thread
     thread_end,    ///< rank of the thread
   };
@@ -33,7 +33,7 @@ struct Moment {
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
-/// Name of the operations that threads do on one object.
+/// Kind of operation on one object, such as "observe" on an element.
 struct OperationName {
   std::string object;          ///< collective, element or group
   std::string kind;            ///< "move", "observe", or for a group "allreduce"
@@ -45,23 +45,26 @@ struct OperationName {
 struct ThreadOperation {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
-  std::uint32_t name = 0;     ///< number of its OperationName
-  std::uint32_t leaf = none;  ///< begin of its path; none for a group
-  std::uint64_t kind = 0;     ///< number of the operation on the path, or a number for a group's
+  std::uint32_t name = 0;     ///< index in Moments::names()
+  std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group
+  /// Number of the operation's kind: of an operation on a path, of a group's operation
+  /// (group_operation_kind()), or of a call (EventKind).
+  std::uint64_t kind = 0;
   Moment end;
-  std::uint32_t label_before = 0;  ///< label of the thread's time before it: computing or unknown
-  std::uint32_t arrival = none;    ///< place of its record among all records, if it is known
-  std::uint64_t number = 0;        ///< number of the move, or of the host's share in a group
+  /// Number of the label of the thread's time before the operation: computing or unknown.
+  std::uint32_t label_before = 0;
+  std::uint32_t arrival = none;  ///< index of its record among all records
+  std::uint64_t number = 0;      ///< sequence of the move, or number of the host's share in a group
 };
 
-/// A place in a program: between an operation on one object and an operation on another.
+/// A place in a program where a thread computes: between operations on two objects.
 struct PlaceInProgram {
-  std::string after;  ///< collective, element or group; "" if the thread begins there
+  std::string after;  ///< object of the operation before; "" at the begin of the thread
   std::string before;
   friend auto operator<=>(const PlaceInProgram&, const PlaceInProgram&) = default;
 };
 
-/// From the begin to the end of a thread, as far as the trace shows them.
+/// Begin and end of a thread, as far as the trace shows them.
 struct ThreadLife {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
@@ -77,8 +80,9 @@ struct MomentTypes {
     std::uint32_t round = 0;
     std::uint32_t bytes : 24 = 0;
     std::uint32_t flags : 8 = 0;
-    std::uint32_t order = 0;  // place among the thread's operations, for a leaf of a thread
-    bool is_started = false;  // whether the thread went on without the result
+    // At the leaf of a thread: index of the operation among those of the thread.
+    std::uint32_t order = 0;
+    bool is_started = false;  // whether the thread continued without the result
     bool is_here = false;
   };
   struct KeptRound {
@@ -91,7 +95,7 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     std::uint32_t host = none;
     std::uint32_t name = none;
-    std::uint32_t thread = none;  // rank, for the begin and end of a member's call
+    std::uint32_t thread = none;  // rank, if it is the begin or end of a thread's call
     std::uint32_t order = 0;
     bool is_end = false;
     std::uint32_t first_before = 0;
@@ -108,13 +112,13 @@ struct MomentTypes {
   };
   /// Tuple that was stored in an element.
   struct StoredTuple : TimedMoment {
-    std::uint64_t round = unknown_round;  // round of its value, if it is the value of a cluster
+    std::uint64_t round = unknown_round;  // round to which it belongs, if it is a cluster's value
   };
   static constexpr std::uint64_t unknown_round = ~std::uint64_t{0};
   /// Call by which a thread starts an operation, or waits for one.
   struct ThreadCall {
-    std::uint32_t leaf = none;  // none for an operation of a group
-    std::uint64_t number = 0;   // number of the move, or of the share
+    std::uint32_t leaf = none;  // number of the path's Leaf; none for a group
+    std::uint64_t number = 0;   // sequence of the move, or number of the share
     bool is_wait = false;
     std::uint32_t arrival = 0;
     std::int64_t down_nanos = 0;
@@ -123,21 +127,21 @@ struct MomentTypes {
   struct ThreadState {
     ThreadLife life;
     std::vector<ThreadCall> calls;
-    std::vector<std::int64_t> marks;  // ends of iterations, as the program marks them
+    std::vector<std::int64_t> marks;  // times at which the program marked ends of iterations
     std::vector<ThreadOperation> operations;
     std::vector<Moment> begins;  // begin of each operation
     std::vector<TimedMoment> moments;
-    std::vector<std::uint32_t> place_of_begin, place_of_end;  // in `moments`
+    std::vector<std::uint32_t> place_of_begin, place_of_end;  // index in `moments`, by operation
   };
-  /// What happens between a collector and the next one below.
+  /// Labels of the time that operations spend between a collector and the next one below.
   struct HopLabels {
     std::uint32_t down = 0;
     std::uint32_t up = 0;
-    std::uint32_t runtime = 0;       // work of the collector's host itself
-    std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
-    std::uint32_t link_up = none;    // the same on the way up
-    std::uint32_t check = none;      // wrapper of a check
-    std::uint64_t lag = 0;           // rounds by which results are late
+    std::uint32_t runtime = 0;       // label of work of the collector's host
+    std::uint32_t link_down = none;  // stage of an emulated link that delays operations
+    std::uint32_t link_up = none;    // stage of an emulated link that delays results
+    std::uint32_t check = none;      // number of a check's wrapper
+    std::uint64_t lag = 0;           // number of rounds by which results are late
     bool is_schedule = false;        // whether a group carries out the operation here
   };
   struct LinkPassage {
@@ -153,13 +157,13 @@ struct MomentTypes {
   struct Driver {
     std::uint32_t fills = none;  // element that a prefetch fills
     std::uint32_t sends = none;  // element whose tuples a push sends
-    std::uint32_t asks = none;   // element of requests that a push answers
+    std::uint32_t asks = none;   // element with requests, to which a push replies
     std::vector<TimedMoment> ends;
   };
 };
 
-/// The moments of a run, and the objects of which they are. A MomentReader fills it from records,
-/// and Bindings tells what each moment waited for.
+/// The moments of a run, with their threads, hosts and operations. A MomentReader fills it from
+/// records, and Bindings finds the moment for which each moment waited.
 ///
 /// Memory: about 90 bytes for each record of an operation.
 class Moments : private MomentTypes {
@@ -169,15 +173,16 @@ class Moments : private MomentTypes {
 
   std::int64_t time_of(Moment moment) const;
   std::uint32_t host_of(Moment moment) const;
-  /// Returns the rank of the thread of which this moment is the begin or end of an operation, or
-  /// none.
+  /// Returns the rank of the thread, if the moment is the begin or end of a thread or of a thread's
+  /// operation; otherwise none.
   std::uint32_t thread_of(Moment moment) const;
-  /// Returns the name of the object whose operation the moment is part of, or none.
+  /// Returns the name (index in names()) of the operation to which the moment belongs, or none.
   std::uint32_t name_at(Moment moment) const;
-  /// Returns the place among its thread's operations of the one that begins or ends then.
+  /// Returns the index in operations_of() of the operation that begins or ends at the moment.
   std::uint32_t order_of(Moment moment) const;
 
-  /// All moments have an index below count(). Some indexes stand for records that are missing.
+  /// Returns the number of indexes: moments have indexes from 0 to count() - 1. Some stand for
+  /// missing records.
   std::uint32_t count() const;
   std::uint32_t index_of(Moment moment) const;
   Moment at(std::uint32_t index) const;  ///< none if the record is missing
@@ -193,14 +198,14 @@ class Moments : private MomentTypes {
     return threads_[thread].marks;
   }
   const std::vector<OperationName>& names() const { return names_; }
-  /// Returns the place of a label of computing.
+  /// Returns the place in the program of a label with the cause computing or noise.
   const PlaceInProgram& place_of(const TimeLabel& label) const { return places_[label.other]; }
   /// Returns the collectives and elements on which threads have paths without a collector.
   std::vector<std::string> not_recorded() const;
   const Labels& labels() const { return labels_; }
   const Structure& structure() const { return shape_.structure; }
   bool has_common_clock() const { return has_common_clock_; }
-  /// Whether the moments end before the run, because it has too many records.
+  /// Whether the moments cover only the first part of the run, because it has too many records.
   bool is_cut() const { return is_cut_; }
 
  private:
@@ -223,7 +228,7 @@ class Moments : private MomentTypes {
   std::vector<Node> nodes_;
   std::vector<Before> befores_;  // sorted by node in prepare()
   std::vector<ThreadState> threads_;
-  std::vector<PlaceInProgram> places_{1};  // the first one is the end of a thread
+  std::vector<PlaceInProgram> places_{1};  // index 0: before the end of a thread
   std::vector<OperationName> names_;
   std::map<OperationName, std::uint32_t> number_of_name_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> name_of_leaf_kind_;
@@ -231,22 +236,23 @@ class Moments : private MomentTypes {
 
   std::map<std::string, std::uint32_t, std::less<>> element_numbers_;
   std::vector<std::vector<StoredTuple>> stores_;  // indexed by element; in the order of time
-  std::vector<std::vector<TimedMoment>> rooms_;   // reads and discards of tuples, by element
-  std::vector<std::uint32_t> element_of_lane_;    // element at the end of the path, or none
-  std::vector<std::vector<std::uint32_t>> asked_at_lane_;  // elements of a check's requests
-  std::unordered_map<std::uint32_t, Driver> drivers_;      // keyed by leaf
-  // Ends of hosts' parts in operations that a group carries out for a declared collective, keyed by
+  std::vector<std::vector<TimedMoment>> rooms_;  // reads and discards of tuples, indexed by element
+  std::vector<std::uint32_t> element_of_lane_;   // element at the end of the Lane's path, or none
+  // Elements into which the check at each Lane writes requests.
+  std::vector<std::vector<std::uint32_t>> asked_at_lane_;
+  std::unordered_map<std::uint32_t, Driver> drivers_;  // keyed by leaf
+  // Ends of the shares of operations that a group carries out for a declared collective, keyed by
   // host and collective.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
-  // Moments at which all contributors of a join had arrived, keyed by round. Only for joins that no
-  // collector follows.
+  // Nodes: moments at which the last contributor arrived at a join, keyed by round. Only for joins
+  // below which there is no collector.
   std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
-  std::unordered_map<std::uint32_t, std::uint32_t> starts_;  // node of the call, keyed by pass
+  std::unordered_map<std::uint32_t, std::uint32_t> starts_;  // nodes of calls that started, by pass
   // Elements of the values that a check combines, keyed by its wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
-  // Rounds of trees with late results, keyed by tree and sequence.
+  // Indexes of rounds in trees whose results are late by some rounds, keyed by tree and sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> lagged_rounds_;
-  // Keyed by the wrapper of a check and the round.
+  // Keyed by the wrapper of a check and by the sequence of the round.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CacheRead>> cache_reads_;
   std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // keyed by stage
 };

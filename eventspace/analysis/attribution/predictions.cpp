@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/predictions.cpp — answers about other forms of a run.
+// eventspace/analysis/attribution/predictions.cpp — answers to questions about changes of a run.
 #include "eventspace/analysis/attribution/predictions.hpp"
 
 #include <fmt/format.h>
@@ -23,9 +23,10 @@ namespace {
   throw base::ConfigError({{base::Position{option, 0, 0}, mistake}});
 }
 
-/// Whether a result depends on which values of other clusters arrived first. With three or more
-/// clusters, an exact algorithm takes over results that another cluster has decided. For late
-/// results, the trace does not tell which pushed tuple was used.
+/// Whether results may depend on the order in which values of other clusters arrived, which a
+/// prediction does not change. With three or more clusters, this also concerns exact algorithms,
+/// because a cluster takes over results that another one has decided. If results are late by some
+/// rounds, the trace does not tell which pushed tuple was used.
 bool decides_by_arrival(const Structure& structure) {
   return std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
                      [](const Structure::Wrapper& wrapper) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/predictor.hpp — changes of a run by the objects that they
-// concern.
+// eventspace/analysis/attribution/predictor.hpp — predictions of a run with changes of links, hosts
+// and threads.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace eventspace {
 
-/// Change of all times with some of the labels.
+/// Change of the times with any of these labels.
 struct Change {
   std::vector<std::uint32_t> labels;
   LabelChange change;
@@ -20,7 +20,7 @@ struct Change {
 /// Predicts a run with changes of links, hosts and threads.
 ///
 /// Requires: the hosts of the run have a common clock. `bindings` outlives the object.
-/// Memory: that of a ForwardPass.
+/// Memory: as much as a ForwardPass.
 class Predictor {
  public:
   explicit Predictor(const Bindings& bindings);
@@ -42,11 +42,11 @@ class Predictor {
       if (is(labels().at(number))) found.push_back(number);
     return found;
   }
-  /// Returns the latency of a link or network: the declared one, otherwise the typical one. 0 if it
-  /// has no latency.
+  /// Returns the latency of a label of a link or network: the declared one, otherwise the typical
+  /// one. 0 if the label has no latency.
   double latency_nanos_of(std::uint32_t label) const;
-  /// Returns changes of latencies: each becomes `latency_of(latency)`, in nanoseconds. Leaves out
-  /// labels without a latency.
+  /// Returns changes by which each latency becomes `latency_of(latency)`, in nanoseconds. Leaves
+  /// out labels without a latency.
   template <typename LatencyOf>
   std::vector<Change> with_latencies(const std::vector<std::uint32_t>& numbers,
                                      const LatencyOf& latency_of) const {

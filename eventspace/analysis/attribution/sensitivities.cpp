@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/sensitivities.cpp — runs with a little more or less of something.
+// eventspace/analysis/attribution/sensitivities.cpp — predictions with slightly changed latencies
+// and computing times.
 #include "eventspace/analysis/attribution/sensitivities.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +18,11 @@ namespace eventspace {
 namespace {
 
 constexpr double millisecond = 1e6;
-// Each object needs some 12 predictions. A long run has fewer, so that they take about a minute.
+// Limits of the number of objects. Each object needs about 12 predictions. For a long run, fewer
+// objects are examined, so that all predictions take about a minute.
 constexpr std::size_t objects_max = 100, objects_least = 10;
 constexpr std::size_t moments_of_all_objects = 400'000'000;
-constexpr double longer_share = 0.01;  // share of the run, for the tolerance
+constexpr double longer_share = 0.01;  // tolerance: what makes the run longer by this share
 
 class SensitivityFinder {
  public:
@@ -117,7 +119,7 @@ class SensitivityFinder {
     objects_.push_back({name, labels, is_latency});
   }
 
-  /// Returns an empty one for an object without latency.
+  /// Returns an empty Sensitivity if the object has no latency.
   Sensitivity of_latency(const Object& object) const {
     const Labels& labels = object.labels;
     Sensitivity one;
@@ -160,9 +162,9 @@ class SensitivityFinder {
     return one;
   }
 
-  /// Returns how much to add until the run is 1% longer. The time of a run is a convex function of
-  /// what is added. So a straight line from the effect of `step`, which is `of_step`, leads too
-  /// far.
+  /// Returns how much latency or computing to add until the run is 1% longer; nullopt if it never
+  /// is. `of_step` is the effect of adding `step`. A search is needed, because the time of a run is
+  /// a convex function of the added amount, not a linear one.
   std::optional<double> find_tolerance(double step, std::int64_t of_step,
                                        const std::function<std::int64_t(double)>& longer) const {
     constexpr int tries = 12;
@@ -177,7 +179,7 @@ class SensitivityFinder {
       at_high = static_cast<double>(longer(high));
     }
     for (int times = 0; times < 2 * tries && high - low > high / 200; ++times) {
-      // Alternately by the straight line between both, and by halves.
+      // Alternates between linear interpolation and bisection.
       const double by_line = low + (high - low) * (wanted - at_low) / (at_high - at_low);
       const double at = times % 2 == 0 ? by_line : (low + high) / 2;
       const auto nanos = static_cast<double>(longer(at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/sensitivities.hpp — how the run depends on links and hosts.
+// eventspace/analysis/attribution/sensitivities.hpp — how a run's time depends on links and hosts.
 #pragma once
 #include <vector>
 
@@ -8,9 +8,10 @@
 
 namespace eventspace {
 
-/// Returns for each link in each direction and in both, each network within a cluster, each host
-/// and each cluster how the run depends on it. The objects on which it depends most come first. If
-/// there are more than 100, or fewer in a long run, takes those for which the run waited longest.
+/// Predicts how the run's time depends on each object: each link (each direction, and both
+/// together), each network within a cluster, each host and each cluster. The objects with the
+/// greatest influence come first. If there are more than 100 (fewer in a long run), returns only
+/// those for which the run waited longest.
 ///
 /// Source: LLAMP (Shen et al. 2024): with fixed decisions, the time of a run is a convex function
 ///         of one latency, which consists of straight pieces.

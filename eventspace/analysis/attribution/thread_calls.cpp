@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/thread_calls.cpp — operations that threads started, and for which
-// they waited later.
+// eventspace/analysis/attribution/thread_calls.cpp — operations that threads started first and
+// waited for later.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -9,8 +9,8 @@
 
 namespace eventspace {
 
-/// Connects the calls of a thread with the operations that it started. Such an operation is not one
-/// for which the thread waits: the thread waits in its other call, if it has one.
+/// Connects the calls of a thread with the operations that it started. The thread does not wait in
+/// such an operation itself. It waits in a second call, if there is one.
 class MomentReader::ThreadCalls {
  public:
   ThreadCalls(MomentReader& reader, std::uint32_t rank)
@@ -44,7 +44,7 @@ class MomentReader::ThreadCalls {
   }
 
  private:
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  // leaf and number
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  // path's Leaf and number of the operation
 
   std::uint32_t add_node(std::int64_t nanos, std::uint32_t name, bool is_end) {
     Node& node = all_.nodes_.emplace_back();
@@ -59,8 +59,8 @@ class MomentReader::ThreadCalls {
     all_.befores_.push_back({node, before, all_.labels_.runtime_of(host_)});
   }
 
-  /// Puts the call that started an operation in the place of the operation, which then waits for
-  /// the call.
+  /// Replaces a started operation by the call that started it, in the list of the thread's
+  /// operations. The begin of the operation then waits for the call.
   void connect_start(std::uint32_t number, std::uint32_t place) {
     const ThreadCall& call = thread_.calls[number];
     ThreadOperation& one = thread_.operations[place];
@@ -86,12 +86,13 @@ class MomentReader::ThreadCalls {
     }
   }
 
-  /// Adds the call by which the thread waited for an operation that it had started.
+  /// Adds the call by which the thread waited for a started operation to the list of its
+  /// operations.
   void connect_wait(std::uint32_t number, const ThreadOperation& operation) {
     const ThreadCall& call = thread_.calls[number];
     const std::uint32_t from = add_node(call.down_nanos, operation.name, false);
     const std::uint32_t to = add_node(call.up_nanos, operation.name, true);
-    // A wait whose deadline passed did not see the end of the operation.
+    // If the deadline of the wait passed, the wait ended before the operation.
     if (all_.time_of(operation.end) <= call.up_nanos) wait_for(to, operation.end);
     ThreadOperation wait = operation;
     wait.down_nanos = call.down_nanos;
@@ -108,7 +109,7 @@ class MomentReader::ThreadCalls {
   ThreadState& thread_;
   std::uint32_t rank_;
   std::uint32_t host_;
-  std::map<Key, ThreadOperation> started_;  // as their records show them
+  std::map<Key, ThreadOperation> started_;  // as recorded, before connect_start()
 };
 
 void MomentReader::add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival) {

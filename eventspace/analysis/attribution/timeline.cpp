@@ -18,14 +18,16 @@ namespace {
 using TimelinePart = TimelineReport::Part;
 using TimelineStep = TimelineReport::Step;
 
-// Iterations that are kept before and after an important one.
+// A piece is an iteration, or a part of a run without iterations. Number of pieces that are kept
+// before and after each important one, and maximum numbers of findings and longest pieces that are
+// important.
 constexpr std::size_t pieces_around = 2;
 constexpr std::size_t findings_kept = 16;
 constexpr std::size_t longest_kept = 12;
-// Pieces of a run without iterations.
+// Number of pieces into which a run without iterations is divided.
 constexpr std::size_t pieces_without_iterations = 256;
 
-/// Numbers of labels.
+/// Assigns numbers to the labels of a timeline: rows of operation, cause and place.
 class TimelineLabels {
  public:
   explicit TimelineLabels(const Moments& moments) : moments_(moments) {}
@@ -58,7 +60,8 @@ class TimelineLabels {
   std::map<std::tuple<std::string, TimeCause, std::string>, std::uint32_t> numbers_of_rows_;
 };
 
-/// Appends a part, or makes the last one longer if the two are alike.
+/// Appends a part. If it has the same label and thread as the last one, makes that one longer
+/// instead.
 void append_part(std::vector<TimelinePart>& parts, const TimelinePart& part) {
   if (part.nanos <= 0) return;
   if (!parts.empty() && parts.back().label == part.label && parts.back().thread == part.thread)
@@ -94,7 +97,8 @@ class TimelineMaker {
     return origins_[moments_.structure().host_of_thread(thread)];
   }
 
-  /// Finds the begin of the run, or without one clock that of each host.
+  /// Finds the time 0 of the timeline: the begin of the run, or without a common clock the begin of
+  /// each host's first thread.
   void find_origins() {
     const TimeReport& time = report_.time;
     timeline_.has_common_clock = time.has_critical_path;
@@ -174,7 +178,7 @@ class TimelineMaker {
     for (std::size_t piece = 0; piece < begins_.size() && take(piece);) ++piece;
   }
 
-  /// Keeps the parts of a piece. Returns whether there was room.
+  /// Keeps the parts of a piece. Returns false if there is no room for them.
   bool take(std::size_t piece) {
     if (!pieces_[piece].empty()) return true;
     if (operations_[piece] > parts_left_) return false;
@@ -209,7 +213,7 @@ class TimelineMaker {
   }
 
   void add_stretches() {
-    std::vector<std::int64_t> kept(moments_.threads());  // time of a thread's parts so far
+    std::vector<std::int64_t> kept(moments_.threads());  // total time of each thread's parts so far
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
       if (pieces_[piece].empty()) continue;
       if (piece == 0 || pieces_[piece - 1].empty()) {
@@ -248,15 +252,15 @@ class TimelineMaker {
   std::size_t parts_left_;
   TimelineReport timeline_;
   std::vector<std::int64_t> origins_;    // indexed by host
-  std::vector<std::int64_t> begins_;     // one for each piece
-  std::vector<std::size_t> operations_;  // least number of parts in a piece
+  std::vector<std::int64_t> begins_;     // begin of each piece
+  std::vector<std::size_t> operations_;  // estimated number of parts in each piece
   std::vector<std::vector<std::vector<TimelinePart>>>
-      pieces_;  // by piece and thread; empty if not kept
+      pieces_;  // indexed by piece and thread; empty if not kept
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> shares_;
 };
 
-/// Follows the critical path. Between two moments of threads, its segments are steps from the one
-/// thread to the other.
+/// Follows the critical path. Segments between a moment of one thread and the next moment of
+/// another thread become steps from the one thread to the other.
 void TimelineMaker::follow_path() {
   const std::uint32_t last = last_thread_of(moments_);
   const Moment end{Moment::Kind::thread_end, last};
@@ -275,8 +279,8 @@ void TimelineMaker::follow_path() {
     add_steps(segments, thread, after);
     after = thread;
   };
-  Moment moment;               // at which the latest segments end
-  std::uint32_t begin = none;  // thread at their begin
+  Moment moment;               // moment at which the latest segments end
+  std::uint32_t begin = none;  // thread at the begin of these segments
   walk_back(bindings_, end, report_.time.begin_nanos, [&](const Segment& segment) {
     const bool is_computing = is_of_thread(segment.label.cause);
     if (segment.moment != moment) {
@@ -320,8 +324,9 @@ void TimelineMaker::add_share(const Segment& segment) {
   }
 }
 
-/// Adds the steps between two moments of threads, and removes them from `segments`. A host on the
-/// way is represented by its first thread. A host without threads is part of a message.
+/// Converts `segments`, which lead from a moment of one thread to a moment of another, into steps,
+/// and clears them. A host in between is represented by its first thread. A host without threads
+/// counts as part of a message.
 void TimelineMaker::add_steps(std::vector<Segment>& segments, std::uint32_t from,
                               std::uint32_t to) {
   std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
@@ -342,7 +347,8 @@ void TimelineMaker::add_steps(std::vector<Segment>& segments, std::uint32_t from
   };
   for (std::size_t place = 0; place < segments.size(); ++place) {
     const Segment& one = segments[place];
-    // A host that emulates a link holds the message, so the message is on its way meanwhile.
+    // While a host emulates a link, it holds the message, but the message counts as being on its
+    // way.
     if (is_of_link(one.label.cause)) continue;
     const std::uint32_t begin = thread_at(one.before, at);
     if (begin != none) arrive(place, begin);

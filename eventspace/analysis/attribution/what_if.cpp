@@ -23,7 +23,8 @@ using Property = RequestedChange::Property;
 
 constexpr std::array<std::string_view, 5> objects = {"link", "network", "host", "cluster",
                                                      "thread"};
-// Settings of a run that change which messages there are.
+// Settings that users may ask for, but whose effect cannot be predicted, because other messages
+// would be sent.
 constexpr std::array<std::string_view, 6> needs_run = {"algorithm", "collective", "root",
                                                        "fan_out",   "schedule",   "config"};
 
@@ -31,7 +32,7 @@ constexpr std::string_view forms =
     "link:A>B.latency=5ms, link:A,B.bandwidth=1Gbit, network:CLUSTER.latency=100us, "
     "host:NAME.speed=1.2, cluster:NAME.speed=1.2 or thread:NAME.speed=1.2";
 
-/// Reads one change. Keeps the first mistake.
+/// Reads one change from text, and keeps the first mistake in it.
 class ChangeReader {
  public:
   ChangeReader(std::string_view text, const Structure& structure)
@@ -229,7 +230,7 @@ std::string_view why_nothing_changes(Property property) {
   }
 }
 
-/// Throws ConfigError if there are mistakes.
+/// Throws ConfigError with all mistakes, if there are any.
 void refuse(const std::vector<std::string>& mistakes) {
   if (mistakes.empty()) return;
   std::vector<base::Mistake> all;
@@ -257,7 +258,7 @@ std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
                                const Predictor& predictor) {
   std::vector<Change> changes;
   std::vector<std::string> mistakes;
-  // Labels that have a change of their latency, their bandwidth or their speed.
+  // Labels and properties that an earlier requested change has changed.
   std::set<std::pair<std::uint32_t, Property>> changed;
   for (const RequestedChange& wanted : requested) {
     const auto numbers = predictor.labels_that(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/what_if.hpp — changes of a run as a reader writes them.
+// eventspace/analysis/attribution/what_if.hpp — changes of a run as users write them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +13,9 @@ namespace eventspace {
 /// Property of an object, and its new value. The forms are:
 /// - link:FROM>TO.latency=5ms and link:FROM>TO.bandwidth=1Gbit for one direction, link:A,B for both
 /// - network:CLUSTER.latency=100us
-/// - host:NAME.speed=1.2, and the same with cluster and thread: times as fast as in the run
-/// A name may be "*", which stands for all. A latency with a sign is added: "-1ms".
+/// - host:NAME.speed=1.2 for a host 1.2 times as fast; the same for cluster and thread A name may
+///   be "*", which stands for all. A latency with a sign, such as "-1ms", is added to the present
+///   one.
 struct RequestedChange {
   enum class Object : std::uint8_t { link, network, host, cluster, thread };
   enum class Property : std::uint8_t { latency, added_latency, bandwidth, speed };
@@ -25,14 +26,14 @@ struct RequestedChange {
   double value = 0;  ///< nanoseconds, bits per second, or times as fast
 };
 
-/// Reads all changes.
-/// Throws: ConfigError that names all mistakes, with what was expected.
+/// Reads changes from texts.
+/// Throws: ConfigError with all mistakes and what was expected.
 std::vector<RequestedChange> read_changes(const std::vector<std::string>& texts,
                                           const Structure& structure);
 
-/// Returns the changes of the run's labels.
-/// Throws: ConfigError if the run shows no message or computation of an object, or if a link has no
-///         latency or bandwidth that could change.
+/// Converts requested changes of objects into changes of the run's labels.
+/// Throws: ConfigError if the run has no message or computation of an object, or if a link has no
+///         known latency or bandwidth that could change.
 std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
                                const Predictor& predictor);
 
