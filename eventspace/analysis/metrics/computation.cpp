@@ -35,8 +35,8 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
                 outlier_spreads * static_cast<double>(spread)}));
 }
 
-/// Whether noise events are rarer than computations. Then there is a period that predicts the late
-/// computations clearly better than any period of events that are more frequent than computations.
+/// Whether noise events are rarer than computations. In that case a period of rare events predicts
+/// the late computations clearly better than any period of frequent events.
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double least_agreement = 0.9;
   constexpr double clearly = 0.1;
@@ -46,7 +46,7 @@ bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequen
 }
 
 /// Returns the mean time from the begin of a computation to the begin of the next one at the same
-/// place. Noise and waits are included, because the period of the noise continues during them.
+/// place. Noise and waits are included, because noise events continue during them.
 template <typename Kept>
 double iteration_of(const std::vector<Kept>& kept) {
   if (kept.size() < 2) return 0;
@@ -114,7 +114,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   const bool is_move = operation.kind == move_operation;
   if (is_move && leaf.started.erase(operation.sequence) > 0) return -1;
   if (is_start) leaf.started.insert(operation.sequence);
-  // If the operations between two records are missing, the time between the records is not one
+  // If records of operations in between are missing, the time since the previous record is not one
   // computation.
   const bool is_next = !(is_move || is_start) || operation.sequence == leaf.next_sequence;
   if (is_move || is_start) leaf.next_sequence = operation.sequence + 1;
@@ -137,8 +137,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
     ++unknown_;
     return -1;
   }
-  // No round contains these operations, so they cannot be late in a round. A move through a join is
-  // in a round.
+  // Operations through joins that are no moves belong to no round. The computation before such an
+  // operation cannot make a round late, so it is not kept.
   if (!is_move && !is_start && !is_wait &&
       shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
@@ -148,7 +148,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   } else {
     const std::uint32_t place = place_between(last, here);
     keep(place, kept);
-    // The computation before the first operation belongs to the first place of that operation.
+    // The kept computation before the first operation counts at the first place before such an
+    // operation.
     if (thread.before_first && thread.before_first->at == here) {
       keep(place, thread.before_first->kept);
       thread.before_first.reset();
@@ -169,8 +170,8 @@ std::uint32_t Computation::group_of(const At& after, const At& before) {
       .first->second;
 }
 
-/// Returns the number of a place. A leaf has few places in a real program; if a trace shows more
-/// than `places_max`, further ones count as the last.
+/// Returns the number of the place between two operations. In a real program, a leaf has few
+/// places. If a trace shows more than `places_max`, further ones count as the last one.
 std::uint32_t Computation::place_between(const At& after, const At& before) {
   constexpr std::size_t places_max = 32;
   LeafState& leaf = leaves_[before.leaf];
@@ -237,14 +238,14 @@ void Computation::finish() {
   judge(true);
 }
 
-/// Returns the usual values for each place. A slow host is slow in all its threads. A thread is
-/// therefore first compared with the other threads of its host.
+/// Returns the usual values for each place. The median is that of the other threads of the same
+/// host, if there are any, because all threads of a slow host are slow.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = groups_.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
-  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // keyed by group and host
+  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // by group and host
   std::vector<std::int64_t> own(places_.size(), 0);
   for (std::uint32_t number = 0; number < places_.size(); ++number) {
     const PlaceState& place = places_[number];
@@ -275,7 +276,7 @@ std::vector<Computation::Usual> Computation::usual() const {
 /// Finds the base of a thread's computations, and the bound above which a computation is an
 /// outlier. If most computations contain noise, the noise changes the median, but not the 1st
 /// percentile. The search therefore starts at the 1st percentile, plus the spread that is usual in
-/// the cluster. Then base and bound are computed from each other, until both no longer change.
+/// the cluster. Then it computes base and bound from each other until both no longer change.
 Computation::Bounds Computation::bounds_of(const PlaceState& place, const Usual& like) {
   const Distribution& all = place.all;
   const std::int64_t median = all.quantile(0.5);

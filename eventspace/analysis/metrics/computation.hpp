@@ -21,28 +21,28 @@
 
 namespace eventspace {
 
-/// Thresholds of an outlier. A computation is an outlier if it exceeds the base of its thread by
-/// each of three thresholds. The base is the usual duration without noise. The thresholds are a
-/// share of the base (outlier_share), a time (outlier_nanos), and a multiple of the usual spread.
+/// Thresholds of an outlier. The base of a thread is the usual duration of its computations without
+/// noise. A computation is an outlier if it exceeds the base by each of three thresholds: a share
+/// of the base (outlier_share), a time (outlier_nanos), and outlier_spreads times the usual spread.
 /// The spread is the time from the 10th percentile to the median.
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
 /// Limits for noise that occurs in all computations of a thread. If at least the share
-/// noise_in_all_share of the computations are outliers, the others may contain noise, too. They may
-/// contain up to noise_in_all_times noise events each.
+/// noise_in_all_share of the computations are outliers, the other computations may contain noise,
+/// too: each up to noise_in_all_times noise events.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
-/// Least number of outliers with which a thread is called noisy.
+/// Least number of outliers of a noisy thread.
 inline constexpr std::uint64_t noisy_outliers = 5;
-/// Limits of a resonance between noise and iterations. The period of the noise is then almost a
-/// whole number of iterations. It may differ by the share resonance_share of an iteration, and may
-/// be resonance_iterations iterations at most.
+/// Limits of a resonance between noise and iterations. In a resonance, the period of the noise is
+/// almost a whole number of iterations, at most resonance_iterations. It differs from the whole
+/// number by at most resonance_share.
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 
-/// Least number of computations at a place with which they have a base. With fewer, none of them is
-/// an outlier.
+/// Least number of computations at a place of the program from which outliers are determined. With
+/// fewer, none of them is an outlier.
 inline constexpr std::uint64_t base_computations = 16;
 
 /// Determines how long threads compute between operations, and which computations are slow, late
@@ -52,9 +52,9 @@ inline constexpr std::uint64_t base_computations = 16;
 /// A computation is compared only with computations at the same place of the program: between the
 /// same two operations. An iteration may have several parts of different length.
 ///
-/// Whether a computation is late depends on its thread's mean over the whole run. Computations are
-/// therefore kept until the end. If there are too many, the older half is judged by the mean so
-/// far.
+/// A computation is late if it exceeds its thread's mean over the whole run. Computations are
+/// therefore kept until the end. If there are too many, the older half is classified by the mean up
+/// to then.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
@@ -64,8 +64,8 @@ class Computation {
   /// the duration of the computation before the operation, or -1 if it is unknown.
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
-  /// Adds an operation of a thread in a group, or a call that starts such an operation or waits for
-  /// it. Its time is no computation.
+  /// Adds an operation of a thread in a group, or a call that starts or awaits such an operation.
+  /// Its time does not count as computation.
   void add_in_group(const EventRecord& record);
   void finish();
 
@@ -73,19 +73,20 @@ class Computation {
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
 
-  /// Operation of a thread, as far as it determines a place of the program.
+  /// An operation of a thread, reduced to what distinguishes places of the program.
   struct At {
-    std::uint32_t leaf = none;  ///< begin of its path; none for a group, or if there is none
-    std::uint64_t kind = 0;     ///< number of the operation; 0 if there is none
+    std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group or no operation
+    std::uint64_t kind = 0;     ///< number of the kind of operation; 0 = no operation
     friend auto operator<=>(const At&, const At&) = default;
   };
-  /// Returns the part of a computation between two operations that is noise. Requires: finish().
+  /// Returns how much of a computation is noise. The computation lasted `nanos`, from the operation
+  /// `after` to the operation `before`. Requires: finish().
   std::int64_t noise_between(const At& after, const At& before, std::int64_t nanos) const;
   std::uint64_t unknown() const { return unknown_; }
   std::uint64_t judged_early() const { return judged_early_; }
 
  private:
-  class Kept {  // 16 bytes, because there are many
+  class Kept {  // one computation, in 16 bytes because there are many
    public:
     Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
     std::int64_t begin() const { return begin_; }
@@ -97,8 +98,8 @@ class Computation {
     std::uint32_t span_;
     std::uint32_t sequence_;
   };
-  /// Computation before the first operation of a thread. It belongs to the first place that the
-  /// operation has later.
+  /// Computation before the first operation of a thread. It counts at the place before the next
+  /// operation of that kind.
   struct First {
     At at;
     Kept kept;
@@ -111,16 +112,16 @@ class Computation {
     At first;
     std::uint64_t first_sequence = 0;
     std::optional<First> before_first;
-    std::set<std::uint32_t> started_shares;  // shares of started operations of groups
+    std::set<std::uint32_t> started_shares;  // numbers of shares of started operations
   };
   /// A place in the program of a thread: between two operations.
   struct PlaceState {
     PlaceState(const At& given_after, const At& given_before, std::uint32_t given_group,
                std::size_t exact)
         : after(given_after), before(given_before), group(given_group), all(exact), noise(exact) {}
-    At after;                 // the operation before the computation, or none
-    At before;                // the operation after it
-    std::uint32_t group = 0;  // the same places of the other threads of the cluster
+    At after;                 // operation before the computation, if any
+    At before;                // operation after the computation
+    std::uint32_t group = 0;  // number of the set of equal places of the cluster's threads
     Distribution all;
     Blocks blocks;
     Blocks begins;
@@ -131,24 +132,24 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    // Whether noise events are rarer than computations, although the thread is slower than others
-    // by a multiple of the duration of an event.
+    // Whether the thread is slower than others by a multiple of the duration of a noise event, but
+    // not because of noise: noise events are rarer than computations.
     bool is_noise_rare = false;
     std::optional<double> period_nanos;
     double period_agreement = 0;
-    double iteration = 0;  // mean duration of an iteration, for a thread whose noise has a period
+    double iteration = 0;  // mean duration of an iteration, if the noise has a period
     std::vector<SpectrumPoint> spectrum;
   };
   struct LeafState {
     std::uint64_t next_sequence = 0;
-    std::set<std::uint64_t> started;  // moves without a record so far that the thread has started
+    std::set<std::uint64_t> started;  // moves that were started, but have no record yet
     std::vector<std::uint32_t> places;
-    std::uint64_t lead_of = 0;  // round for which `lead_used` counts
-    // The part of that round's lead (RoundNote) that is explained by noise so far.
+    std::uint64_t lead_of = 0;  // number of the round to which `lead_used` refers
+    // Part of that round's lead (RoundNote) by which noise has already delayed the round.
     std::int64_t lead_used = 0;
   };
   struct Iteration {
-    // How many of lateness_bounds_nanos the latest thread of the iteration exceeded.
+    // Number of the lateness_bounds_nanos that the thread with the greatest lateness exceeded.
     std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;
@@ -159,9 +160,9 @@ class Computation {
     std::int64_t effective = 0;
     double lost = 0;  // time lost to noise, summed over all threads
   };
-  // Usual values for the threads of a cluster at the same place of the program.
+  // Usual values of computations at the same place of the program.
   struct Usual {
-    std::int64_t median = 0;  // median of the host's other threads, if there are any
+    std::int64_t median = 0;  // median of the host's other threads, or of the cluster's
 
     std::int64_t spread = 0;      // from the 10th percentile to the median
     std::int64_t far_spread = 0;  // from the 1st percentile to the median
@@ -184,7 +185,7 @@ class Computation {
   static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
   void judge(bool all);
   void judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds);
-  /// Returns the place of a leaf with the longest computations in total, or none.
+  /// Returns the place of a leaf at which most time was computed in total, or none.
   std::uint32_t main_place_of(std::uint32_t leaf) const;
   ThreadReport report_thread(std::uint32_t place, const GroupTexts& texts) const;
   void report_hosts(Report& report) const;
@@ -200,7 +201,8 @@ class Computation {
   std::vector<ThreadState> threads_;
   std::vector<LeafState> leaves_;
   std::vector<PlaceState> places_;
-  // Keyed by the kind of the operation after the computation, and the operation before it.
+  // Numbers of sets of equal places. Key: cluster, graph and kind of the operation after the
+  // computation, graph and kind of the operation before it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>,
            std::uint32_t>
       groups_;

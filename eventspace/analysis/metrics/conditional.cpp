@@ -13,11 +13,11 @@ namespace eventspace {
 namespace {
 
 constexpr std::uint64_t rows_max = 2048;
-/// Maximum number of rounds that wait for the record of their condition check. No trace has so many
-/// incomplete rounds at the same time. If there are more, most of them have lost that record.
+/// Maximum number of rounds whose cache reads are kept until the record of their condition check
+/// arrives. If there are more, the check's records of most of them are missing from the trace.
 constexpr std::size_t used_max = 1 << 18;
-/// Maximum number of sets of clusters for which rounds are counted separately. Five clusters have
-/// 16 sets, because a set does not include the cluster of the check.
+/// Maximum number of sets of clusters for which rounds are counted separately. With five clusters
+/// there are 16 sets, because the cluster of the check is in none.
 constexpr std::size_t together_max = 64;
 
 /// Returns by how many rounds the result of a condition check is late; 0 if it returns the result
@@ -60,10 +60,10 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// Finds the condition check that uses the values of each prefetch or push. For a prefetch, it is a
-/// check on the same host that combines the values of the cluster where the path of the prefetch
-/// ends. For a push, it is a check on the host where the path of the push ends. This check combines
-/// the values of the cluster where the path of the push begins.
+/// Finds for each prefetch and push the condition check that uses its values. For a prefetch, it is
+/// the check on the same host that combines values of the cluster where the prefetch's path ends.
+/// For a push, it is the check on the host where the push's path ends that combines values of the
+/// cluster where the path begins.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -80,8 +80,7 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // This push ends in an element whose values the check does not combine. It carries requests
-      // for values.
+      // A push into an element whose values the check does not combine carries requests for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -160,7 +159,7 @@ void Conditional::add_round(Check& check, const Round& round, const Pass& here, 
     check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-/// Counts the values of other clusters that a round used. Sorts them by their arrival.
+/// Sorts the values of other clusters that a round used by their arrival, and counts them.
 void Conditional::add_used(Check& check, std::vector<Value>& used) {
   std::stable_sort(used.begin(), used.end(),
                    [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });

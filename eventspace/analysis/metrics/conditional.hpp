@@ -26,9 +26,9 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
-  /// Calls `visit` for each wait of a condition check for another cluster that is on the critical
-  /// path. The time that it reports is that of the wait, but not more than the one-way time of the
-  /// awaited value.
+  /// Calls `visit` with the round and time of each wait of a condition check for another cluster,
+  /// if the round has a known critical path. The time is at most the one-way time of the awaited
+  /// value.
   template <typename Visit>
   void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
     for (const Check& check : checks_) {
@@ -48,9 +48,9 @@ class Conditional {
   struct Remote {
     explicit Remote(std::size_t exact)
         : wait(exact), waited(exact), ahead(exact), prefetch(exact) {}
-    Distribution wait;  // waits for all values that were used
+    Distribution wait;  // times that the check waited for the values that it used
     Blocks waits;
-    Distribution waited;  // waits for values that had not arrived yet
+    Distribution waited;  // wait times for values that had not arrived before
     Distribution ahead;
     Distribution prefetch;
     std::uint64_t unused = 0;
@@ -67,13 +67,13 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// The last value for which a round waited, if there was any, and the time in which the round was
-  /// decided.
+  /// Cluster (slot) of the last value for which a round waited; none if it waited for no value.
+  /// `nanos` is the time that the decision took.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
   };
-  /// Sums over some consecutive rounds. In a longer run, each row covers more rounds.
+  /// Sums over consecutive rounds. The longer the run, the more rounds there are in each row.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;
@@ -85,12 +85,11 @@ class Conditional {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::uint64_t lag = 0;        // rounds by which the decision on a contribution is late
-    std::vector<Remote> remotes;  // indexed by place among the clusters that the check combines
-    // Values of other clusters that each undecided round has used so far, by the sequence of the
-    // round.
+    std::uint64_t lag = 0;        // number of rounds by which results are late
+    std::vector<Remote> remotes;  // indexed like Structure::Wrapper::combines
+    // Values of other clusters that each undecided round has used so far, keyed by sequence.
     std::unordered_map<std::uint64_t, std::vector<Value>> used;
-    std::map<std::vector<std::uint32_t>, Together> together;  // keyed by set of slots
+    std::map<std::vector<std::uint32_t>, Together> together;  // keyed by the used slots
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
     std::vector<std::uint64_t> by_values;

@@ -8,9 +8,9 @@
 namespace eventspace {
 namespace {
 
-/// How much two times that were measured on different clocks may contradict each other. It is the
-/// time divided by clocks_differ_part, because clocks run at different rates, plus
-/// clocks_differ_nanos, because clocks are read at different moments.
+/// Tolerance when durations by the clocks of two hosts are compared. It is the duration divided by
+/// clocks_differ_part, because clocks run at different rates, plus clocks_differ_nanos, because
+/// clocks are read at different moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
@@ -73,10 +73,10 @@ void Figures::add(const Round& round) {
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`. No thread
-/// waited for others in it. The next complete round waits for its last thread to arrive, the
-/// critical one. The time that this thread spent in the present round has delayed the next complete
-/// round.
+/// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`, so that
+/// no thread waited for others. Such rounds arrive after the next complete round. The critical
+/// thread of that round, the last to arrive, was delayed by its time in this one. So that time is
+/// added to the figures of the critical thread.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -117,9 +117,10 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// Whether an event collector measured a longer time than the collector above it, beyond the
-/// tolerance for two clocks. Contributors at a collector before a join are not compared, because
-/// some of them do not wait for the result from below the join.
+/// Whether the records of a round contradict each other: an operation took longer at a collector
+/// than at the collector above it. Times of two hosts are compared with a tolerance. Times above
+/// and below a join are not compared, because some contributors do not wait for the result from
+/// below the join.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -146,8 +147,9 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Adds the hops of a round. A hop is the wrappers between two collectors of a path. The collectors
-/// below come first, so that the network time below a collector is known when its own hop is added.
+/// Adds the times of a round's hops. A hop is the wrappers between two collectors of a path. The
+/// lower collectors come first, so that the network time below a collector is known when its own
+/// hop is added.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});
@@ -192,8 +194,8 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
-/// Adds up the network time from a collector down to the end of its path. For a push, only times in
-/// one direction are known: those on links and, if there is a common clock, those of crossings to
+/// Returns the network time from a collector down to the end of its path and back. For a push, it
+/// contains only one direction: times on links and, if there is a common clock, of crossings to
 /// other hosts.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
@@ -256,8 +258,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the contributor at a collector that arrived last at the join. The join sets a flag in
-/// the record of this contributor. If no record has that flag, the times decide.
+/// Returns the contributor (Lane) that arrived last at a join. Its record has the flag
+/// event_last_arriver. If no record has that flag, the times decide.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
   std::uint32_t last_lane = none;
@@ -274,8 +276,8 @@ std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const
 }
 
 /// Adds the time from the arrival of the leader at a join until the round continued below the join.
-/// The leader is the last contributor that arrived before the round continued. In a broadcast,
-/// other contributors may arrive after the round has continued.
+/// The leader is the last contributor that arrived before that. In a broadcast, other contributors
+/// may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(round, join.below);
@@ -346,9 +348,8 @@ std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   return none;
 }
 
-/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane (one
-/// contributor at a collector). Each join on the path gives a time: from the last arrival but one
-/// to the last. The lead is the least of these times.
+/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane
+/// (contributor at a collector). It is the least of `lead_` over all joins on the path.
 std::int64_t Figures::lead_of(std::uint32_t lane) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
   for (; lane != none; lane = shape_.lanes[lane].below)
@@ -356,8 +357,8 @@ std::int64_t Figures::lead_of(std::uint32_t lane) const {
   return lead;
 }
 
-/// Adds the critical path of a complete round. It ends in a join if the contributor gets its result
-/// from the join and not from below it.
+/// Adds the critical path of a complete round. The path ends at a join that replied to the critical
+/// contributor before the result came from below.
 void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;

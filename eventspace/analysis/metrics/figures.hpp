@@ -14,27 +14,28 @@
 
 namespace eventspace {
 
-/// Least time between the arrival of a result at a host and its reply to another host with which
-/// the reply counts as late. It counts as late only if the host replied to one of its own
-/// contributors first.
+/// Least delay of a late reply: the time from the arrival of a result at a host to its last reply
+/// to another host. The reply counts as late only if the host replied to one of its own
+/// contributors before.
 inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
-/// Notes on a round: the thread for which the round waited, and times that are needed later to find
-/// out whether noise delayed the round.
+/// Facts about a round that are needed later, to find out whether noise delayed it.
 struct RoundNote {
   std::uint32_t critical_leaf = none;
-  /// Two-way network time between clusters on the path of that thread.
+  /// Two-way network time between clusters on the path of the critical thread. This is the thread
+  /// of critical_leaf, for which the round waited.
   std::int64_t wan_nanos = 0;
-  /// Lead: the time between this thread's arrival and the last arrival before it. If the thread
-  /// had arrived earlier by more than its lead, the round would have waited for another thread.
+  /// Lead of the critical thread: the time from the last arrival before it to its own arrival. If
+  /// the thread had arrived earlier by more than its lead, the round would have waited for another
+  /// thread.
   std::int64_t lead_nanos = 0;
-  /// Number (sequence) of this round if it is complete. If a wrapper of the kind `periodic` replied
-  /// to it, the number of the next complete round.
+  /// Sequence of this round if it is complete. If wrappers of the kind `periodic` replied to it,
+  /// the sequence of the complete round to which it was counted.
   std::uint64_t complete = 0;
 };
 
-/// Notes by the number (sequence) of a round. They are stored in pages, so that a single wrong
-/// number costs only one page. Notes beyond `pages_max` pages are dropped.
+/// Notes on rounds, indexed by sequence. They are stored in pages, so that a single wrong sequence
+/// costs only one page. Notes beyond `pages_max` pages are dropped.
 template <typename Note>
 class Notes {
  public:
@@ -63,8 +64,8 @@ class Notes {
   Note not_kept_;
 };
 
-/// Returns the cause of the time that a critical path spends in a hop, the wrappers between two
-/// collectors (Bongo et al. 2004, §VI-B).
+/// Returns the cause of the time that a critical path spends in a hop (Bongo et al. 2004, §VI-B). A
+/// hop is the wrappers between two collectors.
 Cause cause_of(const Hop& hop);
 
 /// Computes the latencies, joins and critical paths of rounds, one round at a time.
@@ -101,14 +102,14 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
-    // Number of iterations, for threads only. Those to which a wrapper of the kind `periodic`
-    // replied count, too.
+    // Number of iterations, for threads only. Includes iterations to which a wrapper of the kind
+    // `periodic` replied.
     std::uint64_t iterations = 0;
   };
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
     Distribution down, up, both;
-    Blocks travel;  // only for links
+    Blocks travel;  // travel times; only for links
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;
     Total critical;
@@ -132,7 +133,7 @@ class Figures {
     std::int64_t late_reply_nanos = 0;
     Total critical;
     Total critical_late_replies;
-    bool is_reply_late = false;  // in the present round
+    bool is_reply_late = false;  // in the current round
   };
   struct PathFigures {
     explicit PathFigures(std::size_t exact)
@@ -156,7 +157,7 @@ class Figures {
     std::uint64_t incomplete = 0;
     std::uint64_t failed = 0;
     std::uint64_t answered = 0;
-    RoundNote latest;  // latest complete round
+    RoundNote latest;  // note on the latest complete round
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
@@ -216,11 +217,11 @@ class Figures {
   std::size_t exact_max_;
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;
-  // State of the present round.
+  // State of the current round.
   std::vector<OnTheWay> on_the_way_;  // indexed by Lane::place
-  // Indexed by join: the contributor (Lane) that arrived last, or none.
+  // Contributor (Lane) that arrived last at each join, or none.
   std::vector<std::uint32_t> last_;
-  // Indexed by join: time from the last arrival but one to the last.
+  // Time from the second to last to the last arrival at each join.
   std::vector<std::int64_t> lead_;
 };
 

@@ -142,8 +142,8 @@ void Figures::report_hops(Report& report) const {
   }
 }
 
-/// Returns the hops (wrappers between two collectors) that contain each link, keyed by the link's
-/// wrapper. A link may be on many paths.
+/// Returns for each link the hops (wrappers between two collectors) that contain it, keyed by the
+/// link's wrapper. A link may be on many paths.
 std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::hops_of_links() const {
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops;
   for (std::uint32_t number = 0; number < hops_.size(); ++number) {
@@ -248,8 +248,8 @@ std::string Figures::cluster_of(std::uint32_t tree) const {
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
-/// Adds one series of values for several trees together. Rows of different trees that cover the
-/// same rounds are added up.
+/// Adds series of values for several trees together. Rows of different trees that cover the same
+/// rounds are added up.
 void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
                             Report& report) const {
   const auto add = [&](const std::string& figure, const auto& blocks_of) {
@@ -298,8 +298,8 @@ CriticalReport Figures::report_tree(std::uint32_t number,
     place.wrapper = shape_.structure.thread_name(thread);
     place.host = shape_.structure.hosts[shape_.structure.paths[shape_.leaves[leaf].path].host].name;
     const Total& computed = critical_leaves_[leaf];
-    // The first computation of a thread may be late, but the sums of computations do not include
-    // it. The noise must not exceed them.
+    // The noise may include the first computation of a thread, which the sum of computations does
+    // not include. The noise must not exceed that sum.
     const std::int64_t late = std::min(noise[leaf], computed.nanos);
     critical.by_cause[static_cast<std::size_t>(Cause::computation)] -= late;
     add_to(critical.by_cause[static_cast<std::size_t>(Cause::noise)], late);
@@ -308,7 +308,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  // Contributors (Lanes) at the same stage are next to each other in tree.lanes.
+  // Lanes of the same stage, and therefore of the same hop, are next to each other in tree.lanes.
   std::uint32_t last_hop = none;
   for (const std::uint32_t lane : tree.lanes) {
     const std::uint32_t hop_number = shape_.lanes[lane].hop;

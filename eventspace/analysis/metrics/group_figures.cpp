@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
 
-/// Times at which the members of a group arrived at an operation: the first arrival, and the last
-/// two.
+/// Arrivals at an operation, of threads or of hosts: times of the first, last and second to last
+/// arrival, and who arrived last.
 struct Comings {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = no_end, before_last = no_end;
@@ -28,7 +28,7 @@ struct Comings {
       before_last = std::max(before_last, nanos);
     }
   }
-  /// Whether one member arrived later than all others.
+  /// Whether one of them arrived later than all others.
   bool has_last() const { return before_last != no_end && last > before_last; }
 };
 
@@ -77,9 +77,9 @@ void GroupFigures::add(std::uint32_t host, const EventRecord& record) {
   operations_.add(host, record);
 }
 
-/// Adds the time that each thread spent between its previous operation and this one. The records of
-/// different OS threads may arrive in another order than the operations. If the record of the
-/// previous operation is missing, this operation is left out.
+/// Adds for each thread of the share the time between its previous operation and this one. Leaves
+/// the time out if the record of the previous operation is missing, or arrives later than this one,
+/// which happens with records of different OS threads.
 void GroupFigures::add_share(const HostShare& share) {
   for (const GroupStep& step : share.steps)
     if (step.action == GroupAction::send) add_step(share.host, step);
@@ -194,7 +194,7 @@ GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
   if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
     return {segment.from, segment.to};
-  // In a key, hosts have their numbers from 0 on, and clusters have the numbers after those of the
+  // In a key, a cluster has the number of hosts plus its own number, so that it differs from all
   // hosts.
   const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
   return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};

@@ -26,8 +26,8 @@ class GroupFigures {
  public:
   static constexpr std::size_t host_pairs_max = 100'000;
 
-  /// Callback for each message of which both ends are known. It is called only with a common
-  /// clock. `begin` is the time at which the message was passed to its link, `end` the time of its
+  /// Callback for each message of which the trace has both ends, if all hosts have a common clock.
+  /// `begin` is the time at which the message was passed to its link, `end` the time of its
   /// arrival.
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
@@ -40,7 +40,7 @@ class GroupFigures {
   const GroupTexts& texts() const { return operations_.texts(); }
   /// Completes the figures. Call once. `begin_nanos` is the begin of the run.
   GroupsReport finish(std::int64_t begin_nanos);
-  /// Adds the series that a comparison of two runs needs.
+  /// Adds the series of values that a comparison of two runs needs.
   void report_series(Report& report) const;
 
  private:
@@ -53,14 +53,14 @@ class GroupFigures {
       add_to(nanos, more_nanos);
     }
   };
-  /// Operations of one kind: those with the same group, collective and algorithm. All of them have
+  /// Figures of all operations with the same group, collective and algorithm, and therefore with
   /// the same text.
   struct Kind {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
-    Blocks times, times_after_last;  // in the order of the operations
-    // Number of the operation that `first` describes.
+    Blocks times, times_after_last;  // one value for each operation, in their order
+    // Index, in the group, of the operation that `first` describes.
     std::uint32_t first_number = 0;
     std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};
@@ -76,7 +76,7 @@ class GroupFigures {
   struct Member {
     explicit Member(std::size_t exact) : computation(exact) {}
     Distribution computation;
-    std::uint64_t next = 0;  // number of the next operation
+    std::uint64_t next = 0;  // index of the member's next operation in the group
     Total late;
   };
 

@@ -16,7 +16,7 @@ using MessagePlace = GroupMessages::Place;
 /// Sending host, receiving host and channel.
 using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Returns the steps of one action (send or receive) by sending host, receiving host and channel,
+/// Returns the steps with one action (send or receive), keyed by Stream. The steps of a stream are
 /// in the order of their numbers.
 std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& operation,
                                                        GroupAction action) {
@@ -66,9 +66,9 @@ class BackwardWalk {
     if (nanos > 0) segments_.push_back({cause, from, to, nanos});
   }
 
-  /// Returns the latest step of this host that ended at or before at_nanos_. If several steps have
-  /// the same end, one that is not a send is preferred. The end of a send only means that its link
-  /// is free for the next message.
+  /// Returns the latest step of the current host that ended at or before at_nanos_. If several
+  /// steps have the same end, prefers one that is not a send. The end of a send only means that its
+  /// link is free for the next message.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
     std::uint32_t behind = place_.step;
@@ -151,8 +151,8 @@ class BackwardWalk {
     return std::nullopt;
   }
 
-  /// Returns the time from the departure to the arrival of the operation's fastest message between
-  /// two hosts. If no message went in this direction, returns that of the opposite direction.
+  /// Returns the time from departure to arrival of the operation's fastest message from one host to
+  /// another. If there was none, returns the time of the opposite direction.
   std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
     for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
       if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;

@@ -23,7 +23,8 @@ class GroupMessages {
   };
   /// Requires: `operation` outlives the object.
   explicit GroupMessages(const WholeOperation& operation);
-  /// Returns the step at the other end of a message, if the trace has it.
+  /// Returns the place of the step at the other end of a message; nullopt if the trace does not
+  /// have it.
   std::optional<Place> other_end_of(Place message) const;
   const GroupStep& step(Place place) const {
     return operation_.shares[place.share].steps[place.step];
@@ -32,22 +33,22 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  // The place of the other end of each step's message, indexed by share (a host's part of the
-  // operation) and step. If the other end is unknown, it is the step's own place.
+  // Place of the other end of each step's message, indexed by share (a host's part of the
+  // operation) and step. The step's own place if the other end is unknown.
   std::vector<std::vector<Place>> other_ends_;
 };
 
 /// A part of the critical path of an operation.
 struct GroupSegment {
   GroupCause cause = GroupCause::within_hosts;
-  std::uint32_t from = 0;  ///< host; for a late member, the rank of its thread
-  std::uint32_t to = 0;    ///< other host of a message
+  std::uint32_t from = 0;  ///< sending or own host; for a late member, the rank of its thread
+  std::uint32_t to = 0;    ///< receiving or own host
   std::int64_t nanos = 0;
 };
 
-/// Returns the critical path of an operation. It is followed from the end of the host that ended
-/// last, back to the arrival of a member. The segments follow each other without gaps, so their sum
-/// is the time of the operation from the arrival of its first member.
+/// Returns the critical path of an operation. It leads from the end of the host that ended last
+/// back to the arrival of a member. The segments adjoin, so their sum is the time of the operation
+/// from the arrival of its first member.
 ///
 /// On each host, a step waits for the latest step that ended before it began.
 /// - A message that arrived before its receiver requested it costs nothing. The path continues at
@@ -55,8 +56,8 @@ struct GroupSegment {
 /// - For any other message, the receiver waited for the sender. The message could leave when three
 ///   things had happened: it had been passed to its link, the message before it had left, and the
 ///   request of the receiver had arrived. The path continues at the last of these.
-/// - Latency is the time of the fastest message between two hosts. Any further time of a message
-///   counts as sending, on further links.
+/// - The time of the fastest message between two hosts is their latency. If another message took
+///   longer, the rest of its time counts as sending, because it was spent on further links.
 ///
 /// Requires: the times of all hosts are on one clock. If they are not, some segments may have a
 ///           length below 0; these are left out.

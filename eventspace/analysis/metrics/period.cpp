@@ -13,19 +13,20 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t least_late = 8;
-constexpr std::size_t first_look = 128;  // number of late computations in the first search
+constexpr std::size_t first_look = 128;  // number of late computations in the first step
 constexpr std::size_t peaks_kept = 12;
-/// find_period() searches up to two ranges of frequencies, the second one only if the first has no
-/// period that fits. These are the highest frequencies of both, as multiples of 1 / `guess`, where
-/// `guess` is the estimated period. The second range is for noise events (ticks) that occur mostly
-/// outside of computations.
+/// Highest frequencies of the two ranges that find_period() searches, as multiples of 1 / `guess`,
+/// where `guess` is the estimated period. It searches the second range only if no period in the
+/// first one fits. The second range is for noise events (ticks) that occur mostly outside of
+/// computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
 /// Maximum number of frequencies to try. If there are more, the thread computes so rarely that
 /// ticks are no explanation for its late computations.
 constexpr double frequencies_most = 300'000;
 /// Least power of a peak in the spectrum. If the times were random, a frequency would exceed this
-/// power with probability exp(-power), about 1e-5. Thousands of frequencies are tried.
+/// power with probability exp(-power), about 1e-5. It is so low because thousands of frequencies
+/// are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
 constexpr double as_good = 0.02;
@@ -33,9 +34,10 @@ constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
   double frequency = 0;  // per nanosecond
-  // Power n r², where r is the mean of the unit vectors that stand for the n times.
+  // Power n r². The n times are unit vectors on a circle of one period; r is the length of their
+  // mean.
   double power = 0;
-  double phase = 0;  // phase of that mean vector, in turns
+  double phase = 0;  // direction of the mean vector, in turns
 };
 
 Peak peak_at(std::span<const double> times, double frequency) {
@@ -59,8 +61,8 @@ std::vector<Peak> powers_between(std::span<const double> times, double from, dou
   return all;
 }
 
-/// Returns the points of a spectrum. If there are too many, each group of neighbouring points is
-/// replaced by the greatest of them.
+/// Returns a spectrum as points for the report. If there are too many, replaces each group of
+/// neighbouring points by the greatest of them.
 std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
   std::vector<SpectrumPoint> points;
@@ -100,8 +102,8 @@ Peak best_near(std::span<const double> times, double frequency, double reach) {
   return best;
 }
 
-/// Computes the frequency of a peak more exactly, from more and more times. More times give a
-/// narrower peak, so each step searches only the range that the step before it has left.
+/// Computes the frequency of a peak more exactly, in steps that use more and more times. More times
+/// give a narrower peak, so each step searches only near the result of the step before.
 Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
   while (known < times.size()) {
@@ -114,7 +116,7 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
 }
 
 /// Correlation between the computations that are late and those that a period predicts to be late.
-/// A prediction that is always true has no correlation, even if a thread is late most of the time.
+/// It is 0 if the period predicts lateness for every computation, even if most are late.
 class Agreement {
  public:
   void add(bool is_late, bool is_announced) {
@@ -143,8 +145,8 @@ double agreement_of(std::span<const Computed> computations, const Peak& peak, do
   return agreement.value();
 }
 
-/// Returns the periods that predict which computations are late. Only periods near the peaks in the
-/// spectrum of the first `known` times are tried.
+/// Returns the periods that fit: they predict well which computations are late. Tries only periods
+/// near the peaks in the spectrum of the first `known` times.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks) {
@@ -160,8 +162,8 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Returns the period with the best `agreement`. If several have about the same, returns the one
-/// nearest to `guess`.
+/// Returns the period with the best agreement. If several have about the same agreement, returns
+/// the one nearest to `guess`.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);

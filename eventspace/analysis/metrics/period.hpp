@@ -19,10 +19,10 @@ struct Computed {
 
 struct Period {
   double nanos = 0;
-  /// Correlation between the late computations and those that contain a noise event (tick) if the
-  /// noise has this period; 1 = perfect.
+  /// Correlation between the computations that are late and those that would contain a noise event
+  /// (tick) if the noise had this period; 1 = perfect.
   double agreement = 0;
-  /// Spectrum of the first late times, with at most 256 points.
+  /// Spectrum of the times of the first late computations, with at most 256 points.
   std::vector<SpectrumPoint> spectrum;
 };
 
@@ -42,13 +42,13 @@ std::optional<Period> find_period(std::span<const Computed> computations);
 struct FrequentNoise {
   double computation_nanos = 0;  ///< duration of a computation without noise
   double nanos = 0;              ///< duration of one noise event (tick)
-  /// Number of ticks in a computation that is not late. A late one has more.
+  /// Number of ticks in a computation that is not late. A late computation contains more.
   double least_ticks = 1;
 };
 
-/// Returns the best agreement (see Period) of any period with the late computations. The time from
-/// the begin of a computation to its first tick is assumed to determine how many more ticks follow.
-/// Only the first 1024 computations count.
+/// Returns the best agreement (Period::agreement) that any period of frequent noise has with the
+/// late computations. It assumes that the time from the begin of a computation to its first tick
+/// determines how many more ticks follow. Only the first 1024 computations are used.
 double agreement_of_frequent_noise(std::span<const Computed> computations,
                                    const FrequentNoise& noise);
 

@@ -10,8 +10,8 @@
 namespace eventspace {
 
 /// Records how a number of objects (the level) changes over time, in bounded memory. The curve has
-/// at most `points_max` steps. If there are more, neighbouring steps are merged. Totals over the
-/// whole time stay exact.
+/// at most `points_max` steps; if there are more, neighbouring steps are merged. Totals over the
+/// whole time remain exact.
 class StepCurve {
  public:
   /// `full` is the greatest possible level; 0 means that there is no limit.
@@ -25,7 +25,8 @@ class StepCurve {
   std::uint64_t most() const { return most_; }
   std::int64_t above_zero_nanos() const { return above_zero_nanos_; }
   std::int64_t full_nanos() const { return full_nanos_; }
-  /// Returns the begin and level of each step of the curve, and the end of the last step.
+  /// Returns a point for the begin of each step, and one for the end of the last step. Times count
+  /// from `origin_nanos`.
   /// Requires: level() is 0.
   std::vector<TransferReport::Point> points(std::int64_t origin_nanos) const;
 

@@ -77,7 +77,7 @@ void Transfers::add(const Transfer& transfer) {
       transfer.bytes, transfer.ends_message);
 }
 
-/// Adds a message on an emulated link. It counts from the time at which it no longer waits for
+/// Adds a message on an emulated link. The transfer begins when the message no longer waits for
 /// earlier messages.
 void Transfers::add_link(const EventRecord& record) {
   if (record.place >= shape_.link_ways.size()) return;
@@ -131,11 +131,11 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// Adds the oldest `changes` begins and ends of transfers to the curves, and all others that
-/// happened at the same moment as the last of these.
-/// For each ordered pair of clusters, transfers are known from two sources: records of the emulated
-/// link, and records of both ends of a message. Only one source is counted. The first call chooses
-/// it for all later calls.
+/// Adds the oldest `changes` begins and ends of transfers to the curves, and further ones with the
+/// same time as the last of these.
+/// For each ordered pair of clusters, transfers may be known from two sources: records of the
+/// emulated link, and records of both ends of a message. Only one source is counted. The first call
+/// after the pair's first transfer chooses it.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -144,7 +144,7 @@ void Transfers::judge(std::size_t changes) {
     judged_by_.push_back(paths_[judged_by_.size()].source());
   std::size_t end = std::min(changes, changes_.size());
   while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
-  // Change of the level at one moment, by pair of clusters.
+  // Change of the level at one moment, keyed by index in paths_.
   std::map<std::uint32_t, std::int64_t> at_once;
   for (std::size_t place = 0; place < end; ++place) {
     const Change& one = changes_[place];
@@ -166,9 +166,8 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Returns what is counted for a pair of clusters: streams of the link, messages on the link, or
-/// messages of which the trace has only both ends. For the last, it is unknown which streams they
-/// used.
+/// Returns the unit that is counted for a pair of clusters: streams of the link, messages on the
+/// link, or messages of which the trace shows only departure and arrival.
 TransferBasis Transfers::basis_of(const Path& path) const {
   if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;

@@ -24,9 +24,9 @@ namespace eventspace {
 /// Why:   Allgathers over several clusters differ in how they keep the links between clusters busy
 ///        (Gupta and Vadhiyar 2007, figure 9).
 /// Order: Transfers may be added in any order. Their begins and ends are kept in memory until there
-///        are `changes_max` of them. Then the older half is counted. A transfer of that time that
-///        is added later is not included in the maximum.
-/// Clock: All hosts must have one clock. Otherwise no transfers are kept.
+///        are `changes_max` of them. Then the older half is evaluated. If a transfer that began in
+///        the evaluated time is added later, that part of it is missing from curve and maximum.
+/// Clock: All hosts must have one clock. Otherwise no transfers are counted.
 class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
@@ -49,7 +49,7 @@ class Transfers {
     std::int64_t first_nanos = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
     std::int64_t used_nanos = 0;
-    std::int64_t arrival_nanos = 0;  // until all data had arrived
+    std::int64_t arrival_nanos = 0;  // sum of the times from begin to arrival of all data
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
@@ -88,10 +88,10 @@ class Transfers {
   const bool is_on_;
   const std::size_t changes_max_;
   const std::size_t points_max_;  // maximum number of points of a pair's curve
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
-      numbers_;  // keyed by pair of clusters
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // indexes in paths_
   std::vector<Path> paths_;
-  // Source of transfers that is counted for each Path. The first judge() chooses it.
+  // Source that is counted for each Path. The first judge() after the Path's first transfer chooses
+  // it.
   std::vector<Source> judged_by_;
   std::vector<Change> changes_;
   std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();
