@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/changes.cpp — levels of a series, and single long computations.
+// eventspace/analysis/diagnosis/changes.cpp — detection of changes of level in a series, and of
+// single long computations.
 #include "eventspace/analysis/diagnosis/changes.hpp"
 
 #include <fmt/format.h>
@@ -21,15 +22,17 @@ namespace {
 constexpr std::size_t least_rows = 16;
 constexpr const char* own_clock = "one host's own clock";
 
-/// Consecutive rows that have one level.
+/// Rows `from` to `to` - 1 of a series, which have one level: their means do not differ more than
+/// by chance.
 struct Level {
   std::size_t from = 0;
   std::size_t to = 0;
   double mean = 0;
 };
 
-/// Divides a series into levels. Splits at the place with the largest difference of the means, as
-/// long as chance does not explain the difference (binary segmentation).
+/// Divides a series into levels by binary segmentation. It splits the series at the row with the
+/// largest difference between the means before and after. Then it splits both parts, until chance
+/// explains the differences.
 class Levels {
  public:
   explicit Levels(const std::vector<Blocks::Row>& rows) {
@@ -47,7 +50,8 @@ class Levels {
   const std::vector<Level>& all() const { return levels_; }
 
  private:
-  /// Single blocks far from all others count as the farthest of the others.
+  /// Limits the most extreme values (about 2% at each end) to the next value, so that single spikes
+  /// do not look like a level.
   void limit_spikes() {
     std::vector<double> sorted = means_;
     std::sort(sorted.begin(), sorted.end());
@@ -59,7 +63,7 @@ class Levels {
   double mean_of(std::size_t from, std::size_t to) const {
     return means_[0] + (sums_[to] - sums_[from]) / static_cast<double>(to - from);
   }
-  /// Returns the sum of the squares of the differences to the mean.
+  /// Returns the sum of the squared differences of rows to their mean.
   double squares_of(std::size_t from, std::size_t to) const {
     const double sum = sums_[to] - sums_[from];
     return std::max(0.0,
@@ -102,7 +106,7 @@ class Levels {
   }
 
   std::vector<double> means_;
-  std::vector<double> sums_, squares_;  // sums over the first means, less means_[0]
+  std::vector<double> sums_, squares_;  // prefix sums of mean - means_[0], and of its square
   std::vector<Level> levels_;
 };
 
@@ -123,7 +127,7 @@ struct Higher {
   }
 };
 
-/// Returns the levels that are higher than the lowest one next to them.
+/// Returns the levels that are higher than at least one of their neighbours.
 std::vector<Higher> higher_parts_of(const std::vector<Blocks::Row>& rows) {
   const Levels levels(rows);
   const std::vector<Level>& all = levels.all();
@@ -143,7 +147,8 @@ struct ChangedThread {
   Higher part;
 };
 
-/// Returns when a part of a run was, in seconds since the begin of the run.
+/// Returns the time of a part of the run in words, such as "until 2.500 s", counted from the begin
+/// of the run. `begin_of` returns the begin of a row.
 std::string times_of(const Higher& part, const std::function<std::int64_t(std::size_t)>& begin_of) {
   if (part.from == 0) return fmt::format("until {:.3f} s", seconds(begin_of(part.to)));
   const std::string from = fmt::format("from {:.3f} s", seconds(begin_of(part.from)));
@@ -151,8 +156,9 @@ std::string times_of(const Higher& part, const std::function<std::int64_t(std::s
                               : fmt::format("{} to {:.3f} s", from, seconds(begin_of(part.to)));
 }
 
-/// Returns a finding without its place and sentence. count: computations or messages of the whole
-/// run. The cost is the most that is possible: all waited for each of them.
+/// Returns a finding without its place and sentence. `count` is the number of computations or
+/// messages in the whole run. The cost is an upper bound: it assumes that the run waited for each
+/// of them.
 Finding change_in(const Higher& part, std::uint64_t count) {
   Finding finding;
   finding.kind = FindingKind::change;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/changes.hpp — what was not the same during the whole run.
+// eventspace/analysis/diagnosis/changes.hpp — detection of changes and stalls during a run.
 #pragma once
 #include <vector>
 
@@ -7,20 +7,22 @@
 
 namespace eventspace {
 
-/// Finding change: the least blocks of rounds that have another level, of at most 256 blocks.
+/// A run is divided into at most 256 blocks of rounds. A finding `change` needs at least this many
+/// consecutive blocks with another mean (level).
 inline constexpr std::size_t change_blocks = 3;
-/// The least difference of two levels, as a share of the lower one and in nanoseconds.
+/// Least difference of two levels: as a share of the lower one, and in nanoseconds.
 inline constexpr double change_share = 0.01;
 inline constexpr double change_nanos = 20'000;
-/// The least difference, in standard deviations of a difference of two such means by chance.
+/// Least difference of two levels as a multiple of its standard deviation, so that chance does not
+/// explain it.
 inline constexpr double change_deviations = 8;
 
-/// Finding stall: the least share of the run that computations exceed their base by, together, if
-/// they are too few for the finding noisy_thread.
+/// A finding `stall` needs computations of a thread that exceed their base by at least this share
+/// of the run in total. It is made only if there are too few of them for the finding noisy_thread.
 inline constexpr double stall_share = 0.005;
 
 /// Finds threads and links that took longer in one part of the run than in another. Threads that
-/// changed alike at the same time are one finding. Removes findings of noise that a change
+/// changed alike at the same time are one finding. Removes findings noisy_thread that a change
 /// explains.
 void find_changes(const Report& report, std::vector<Finding>& found);
 /// Finds threads that computed much longer than usual a few times. Threads of a host that did so at

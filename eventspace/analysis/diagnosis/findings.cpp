@@ -54,8 +54,8 @@ std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
   return is_more ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-/// Returns the hosts that are slow in comparison with the others of their cluster. Hosts of a
-/// cluster whose computations differ by at most `alike_share` are together.
+/// Returns the hosts that are slow in comparison with the others of their cluster, as a list of
+/// sets. Slow hosts of a cluster whose computations differ by at most `alike_share` are one set.
 std::vector<std::vector<const HostReport*>> slow_hosts(const Report& report) {
   std::vector<const HostReport*> slow;
   for (const HostReport& host : report.hosts)
@@ -118,7 +118,7 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
 /// Finds clusters that compute longer than all other clusters at the same place of the program. The
 /// others must be similar.
 void find_slow_clusters(const Report& report, std::vector<Finding>& found) {
-  // Bases of threads by place of the program and cluster.
+  // Bases of threads, keyed by place of the program, then by cluster.
   std::map<std::pair<std::string_view, std::string_view>,
            std::map<std::string_view, std::vector<std::int64_t>>>
       places;
@@ -159,8 +159,8 @@ bool is_noisy(const ThreadReport& thread) {
   return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
 }
 
-/// Whether a thread computes longer by `more` because all its computations contain noise. `more` is
-/// then a small multiple of the duration of one noise event.
+/// Whether a thread computes longer by `more` only because all its computations contain noise. In
+/// that case, `more` is a small multiple of the duration of one noise event.
 bool is_noise(std::int64_t more, const ThreadReport& thread) {
   const std::int64_t noise = thread.noise_median_nanos;
   if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;
@@ -391,8 +391,9 @@ void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
   find_holds(report, found);
 }
 
-/// Removes findings about a host or thread that another one of the same kind is about. Operations
-/// of a collective that a group carries out are seen twice: on paths and in the group.
+/// Keeps only the first finding of the same kind about the same host or thread. Operations of a
+/// collective that a group carries out have records on paths and in the group, so both may give the
+/// finding.
 void remove_repeated(std::vector<Finding>& found) {
   std::set<std::tuple<FindingKind, std::string, std::string>> seen;
   std::erase_if(found, [&](const Finding& finding) {

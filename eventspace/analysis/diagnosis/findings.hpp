@@ -11,16 +11,16 @@ namespace eventspace {
 
 // Thresholds of findings. They are high enough that a run without problems has no findings.
 
-/// Finding slow_host: the computation of a host, without noise, compared with the other hosts of
-/// the cluster. Both the factor and the excess time must be reached.
+/// Finding slow_host: factor and excess time by which the computation of a host, without noise, is
+/// longer than on the other hosts of its cluster. Both must be reached.
 inline constexpr double slow_host_factor = 1.03;
 inline constexpr std::int64_t slow_host_nanos = 20'000;
-/// Slow hosts of a cluster whose computations differ by at most this share are one finding.
+/// Slow hosts of one cluster whose computations differ by at most this share are one finding.
 inline constexpr double alike_share = 0.1;
 
-/// Finding slow_thread: the same thresholds for a thread, compared with the other threads of the
-/// cluster. Both the median without noise and the 10th percentile must reach them. The thread is
-/// not reported if its whole host is slow, or if noise explains the difference.
+/// Finding slow_thread: the thresholds of slow_host, for a thread compared with the other threads
+/// of the cluster. Both its median without noise and its 10th percentile must reach them. The
+/// thread is not reported if its whole host is slow, or if noise explains the difference.
 
 /// Finding noisy_thread: least share of computation time that is noise. In addition, at least
 /// noisy_outliers computations must be outliers.
@@ -34,25 +34,26 @@ inline constexpr double slow_link_factor = 1.2;
 inline constexpr double like_links_factor = 1.1;
 inline constexpr std::int64_t slow_link_nanos = 50'000;
 
-/// Finding slow_network: median two-way time of a forward, compared with other forwards between
-/// the same clusters. At least three others are needed, and their times must be as similar as
-/// those of links of one kind.
+/// Finding slow_network: factor and excess time by which the median two-way time of a `forward` is
+/// longer than that of other `forward`s between the same clusters. At least three others are
+/// needed, and their times must be within like_links_factor.
 inline constexpr double slow_network_factor = 1.5;
 inline constexpr std::int64_t slow_network_nanos = 300'000;
 
-/// Finding late_broadcast: share of a join's rounds in which a reply is late by
-/// late_reply_least_nanos. The finding is also made if a link within one host delays replies by
-/// that time (median).
+/// Finding late_broadcast: least share of a join's rounds with a late reply
+/// (late_reply_least_nanos). The finding is also made if the median delay of replies by a link
+/// within one host is that long.
 inline constexpr double late_reply_rounds = 0.002;
 
-/// Returns the quotient; 0 if `other` is 0.
+/// Returns one / other; 0 if `other` is 0.
 double ratio(std::int64_t one, std::int64_t other);
-/// Whether a median reaches the thresholds of slow_host. False if `others` is 0.
+/// Whether a median exceeds the one of others by the thresholds of slow_host. False if `others` is
+/// 0.
 bool is_slower(std::int64_t nanos, std::int64_t others);
-/// Whether a median reaches the thresholds of slow_link. False if `expected` is 0 or less.
+/// Whether a median exceeds the expected one by the thresholds of slow_link. False if `expected` is
+/// 0 or less.
 bool is_slow_link(std::int64_t nanos, std::int64_t expected);
-/// Returns the median of the values if they are similar. Returns 0 if there are too few, or if
-/// they are too different.
+/// Returns the median of the values. Returns 0 if there are too few, or if they are too different.
 std::int64_t usual_of(std::vector<std::int64_t> others);
 
 std::vector<Finding> find_what_stands_out(const Report& report);
