@@ -48,11 +48,11 @@ std::size_t length_of(const Rows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }
 
-/// Returns the standard deviation that the mean would have over other rounds of the same run. The
-/// last row may have fewer rounds, and counts accordingly.
+/// Returns an estimate of the standard deviation of the mean, by resampling. The last row may have
+/// fewer rounds, and has less weight accordingly.
 double deviation_of(const Rows& rows, Random& random) {
   const std::size_t length = length_of(rows);
-  Rows long_rows(rows.size());  // sums of `length` consecutive rows, cyclically
+  Rows long_rows(rows.size());  // sum of each `length` consecutive rows, cyclically
   for (std::size_t first = 0; first < rows.size(); ++first)
     for (std::size_t place = 0; place < length; ++place)
       add(long_rows[first], rows[(first + place) % rows.size()]);
@@ -68,8 +68,8 @@ double deviation_of(const Rows& rows, Random& random) {
                    static_cast<double>(drawn - 1));
 }
 
-/// Returns the number of standard deviations beyond which, on both sides together, a share
-/// `outside` of the values lies.
+/// Returns the number x for which the share `outside` of all values differs from the mean by more
+/// than x standard deviations.
 double normal_quantile(double outside) {
   double low = 0;
   double high = 40;
@@ -80,8 +80,9 @@ double normal_quantile(double outside) {
   return low;
 }
 
-/// Like normal_quantile(), for Student's t distribution. This is needed because few rows give only
-/// a rough standard deviation (Abramowitz and Stegun 1964, 26.7.5).
+/// Returns the same as normal_quantile() for Student's t distribution with `freedom` degrees of
+/// freedom. It is needed because few rows give only a rough standard deviation (Abramowitz and
+/// Stegun 1964, 26.7.5).
 double student_quantile(double outside, double freedom) {
   const double z = normal_quantile(outside);
   const auto power = [z](int exponent) { return std::pow(z, exponent); };
@@ -106,7 +107,8 @@ Difference difference_of(const Rows& before, const Rows& after, double outside, 
   return one;
 }
 
-/// Returns the series by figure and name. Series with equal names are numbered in their order.
+/// Returns the series of a report, keyed by figure and object. If several have the same key, all
+/// except the first get a number.
 std::map<std::string, const Series*> by_name(const Report& report) {
   std::map<std::string, const Series*> named;
   for (const Series& series : report.series) {
@@ -119,11 +121,11 @@ std::map<std::string, const Series*> by_name(const Report& report) {
   return named;
 }
 
-/// Keyed by operation and words of the cause.
+/// Parts of a thread's mean time, keyed by operation and words of the cause.
 using PartsByName = std::map<std::pair<std::string, std::string>, PartDifference>;
 
-/// Adds the parts of the mean thread of a run to `before_nanos` or `after_nanos` of `parts`, and as
-/// another part what the run took longer than its mean thread.
+/// Adds the parts of a thread's mean time in a run to the member `nanos` of `parts`. The rest of
+/// the run's time is a further part.
 void add_parts(const TimeReport& time, std::int64_t PartDifference::*nanos, PartsByName& parts) {
   std::int64_t rest = time.run_nanos;
   const auto threads = static_cast<std::int64_t>(std::max<std::uint64_t>(1, time.threads));
@@ -219,7 +221,7 @@ std::optional<bool> is_slower(const Comparison& comparison, double share) {
 
 namespace {
 
-/// Text of a comparison for a terminal.
+/// Prints a comparison for a terminal.
 class ComparisonText {
  public:
   ComparisonText(const Comparison& comparison, std::size_t rows)
@@ -320,8 +322,8 @@ class ComparisonText {
     if (all_.differences > told) line(fmt::format("  ... and {} more", all_.differences - told));
   }
 
-  /// Returns how many figures of the kind of `one` changed, if nearly all of them changed by a
-  /// similar share; otherwise 0.
+  /// Returns the number of differences that have the same figure as `one`, if nearly all objects
+  /// with this figure changed by a similar share; otherwise 0.
   std::size_t changed_alike(const Difference& one) const {
     constexpr std::size_t least = 4;
     constexpr double nearly_all = 0.9, similar = 2;

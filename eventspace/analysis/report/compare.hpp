@@ -14,17 +14,17 @@
 
 namespace eventspace {
 
-/// Thresholds above which a change of a figure is a difference. The change must be at least this
-/// share of the old value, and at least this many nanoseconds. In addition, its confidence
-/// interval must exclude 0.
+/// Thresholds from which on a change of a figure counts as a difference: a share of the old value,
+/// and nanoseconds. It must reach both, and its confidence interval must exclude 0.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
-/// Probability that all confidence intervals of a comparison are correct together. Each interval
-/// is wider than for a single figure. Otherwise, some of hundreds of equal figures would seem to
-/// differ.
+/// Probability that all confidence intervals of a comparison are correct at the same time. Each
+/// interval is therefore wider than for a single figure. Otherwise, some of hundreds of equal
+/// figures would seem to differ.
 inline constexpr double interval_share = 0.95;
 
-/// One figure in two runs: means in nanoseconds, and a confidence interval of the change.
+/// One figure in two runs: its means in nanoseconds, and a confidence interval (`low` to `high`) of
+/// the change. `is_one` tells whether the change counts as a difference.
 struct Difference {
   std::string figure;
   std::string what;
@@ -51,7 +51,7 @@ void describe(Visitor& visit, const Difference& one) {
               "True if the interval excludes 0 and the change is large enough.");
 }
 
-/// Part of the time of the mean thread in two runs.
+/// Part of the mean time of a thread in two runs: time for one operation and one cause.
 struct PartDifference {
   std::string operation;
   std::string text;  ///< cause in words
@@ -71,14 +71,14 @@ void describe(Visitor& visit, const PartDifference& one) {
   visit.field("change_nanos", one.change(), units::nanos, "Second time less the first.");
 }
 
-/// The runs as a whole.
+/// Comparison of two runs as a whole.
 struct RunDifference {
   std::int64_t before_nanos = 0;
   std::int64_t after_nanos = 0;
   std::uint64_t iterations_before = 0;
   std::uint64_t iterations_after = 0;
-  std::optional<Difference> iteration;  ///< nothing if a run has too few iterations
-  bool has_equal_cuts = true;         ///< whether iterations of both are cut at the same operation
+  std::optional<Difference> iteration;  ///< nullopt if a run has too few iterations
+  bool has_equal_cuts = true;  ///< whether iterations of both runs are cut at the same operation
   std::vector<PartDifference> parts;  ///< largest change first; changes add up to that of the run
   std::int64_t change() const { return after_nanos - before_nanos; }
 };
@@ -135,14 +135,13 @@ void describe(Visitor& visit, const Comparison& comparison) {
 /// Compares the series of two reports. Iterations depend on each other, so consecutive rounds are
 /// resampled together. The seed makes the result repeatable.
 ///
-/// least_share: least change of a figure that is called a difference, as a share of its mean in the
-/// first run.
+/// `least_share` replaces difference_share.
 /// Paper: Politis and Romano 1992, circular block bootstrap.
 Comparison compare(const Report& before, const Report& after, double least_share = difference_share,
                    std::uint64_t seed = 1);
 
-/// Returns whether an iteration became longer by more than a share of its time before, and not by
-/// chance. Nothing if a run has too few iterations for a statement.
+/// Returns whether the mean iteration became longer by more than `share` of its old time, and not
+/// by chance. nullopt if a run has too few iterations to tell.
 std::optional<bool> is_slower(const Comparison& comparison, double share);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);

@@ -12,15 +12,16 @@
 
 namespace eventspace {
 
-/// Causes of time on a round's critical path, which follows the last arriver of each join.
+/// Causes of time on a round's critical path. The path goes through the contributor that arrived
+/// last at each join.
 enum class Cause : std::uint8_t {
   computation,
   noise,  ///< time by which a computation exceeds the base of its thread
   join,
   network,
   link,
-  broadcast_delay,  ///< link that holds results back on one host
-  check,            ///< wait of a condition for other clusters
+  broadcast_delay,  ///< delay of results by a link within one host
+  check,            ///< wait of a condition check for values of other clusters
   internal,
 };
 inline constexpr std::size_t causes = 8;

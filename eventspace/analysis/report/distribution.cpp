@@ -26,8 +26,8 @@ void add_to(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = value < 0 ? least : greatest;
 }
 
-/// Returns the index of the range of a value. Each number from 1 to 2 * 128 - 1 has a range of its
-/// own. All numbers up to 0 share one range.
+/// Returns the index of the range that contains a value. Each number from 1 to 255 has a range of
+/// its own. All numbers up to 0 share one range.
 std::uint32_t Distribution::index_of(std::int64_t value) {
   if (value <= 0) return 0;
   const auto magnitude = static_cast<std::uint64_t>(value);

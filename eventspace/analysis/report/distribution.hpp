@@ -9,11 +9,12 @@
 
 namespace eventspace {
 
-/// Adds `value` and saturates at the limits of the type, because damaged records may contain
-/// anything.
+/// Adds `value` to `sum`. The sum saturates at the limits of the type, because damaged records may
+/// contain any times.
 void add_to(std::int64_t& sum, std::int64_t value);
 
-/// Summary of a distribution as a report shows it. If it is empty, all fields are 0.
+/// Summary of a distribution, as reports contain it. If the distribution is empty, all fields are
+/// 0.
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
@@ -50,10 +51,10 @@ struct Bin {
   friend bool operator==(const Bin&, const Bin&) = default;
 };
 
-/// Summarises many numbers in little memory. It keeps the numbers themselves while they are few.
-/// If there are more, it keeps the count and mean of ranges narrower than 1% of their values. If
-/// all numbers of a range are equal, their mean is exact. Count, mean, minimum and maximum are
-/// always exact.
+/// Summarises many numbers in little memory. It keeps up to `exact_max` numbers themselves. If
+/// there are more, it divides the values into ranges narrower than 1% of the values, and keeps the
+/// count and mean of the numbers in each range. If all numbers in a range are equal, that mean is
+/// exact. Count, mean, minimum and maximum of the distribution are always exact.
 class Distribution {
  public:
   explicit Distribution(std::size_t exact_max = 1024) : exact_max_(exact_max) {}
@@ -63,13 +64,14 @@ class Distribution {
   std::int64_t sum() const { return sum_; }
   double mean() const;
   double deviation() const;
-  /// Returns the least number that is not less than `share` of all numbers; 0 if empty.
+  /// Returns the quantile: the least number for which at least `share` of all numbers are not
+  /// greater; 0 if the distribution is empty.
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
   Summary summary() const;
-  /// Returns the non-empty bins of a histogram in ascending order. Each spans 1/32 of the distance
-  /// from a power of two to the next one. Bins are at the same places in all distributions, so that
-  /// they can be added.
+  /// Returns the non-empty bins of a histogram in ascending order. 32 bins of equal width span the
+  /// values from a power of two to the next one. The bins have the same limits in all
+  /// distributions, so that they can be added.
   std::vector<Bin> bins() const;
 
  private:
@@ -87,7 +89,7 @@ class Distribution {
   std::size_t exact_max_;
   std::uint64_t count_ = 0;
   std::int64_t sum_ = 0;
-  double centre_ = 0;  // mean so far; squares_ is the sum of squares around it (Welford 1962)
+  double centre_ = 0;  // mean so far; squares_: sum of squared deviations from it (Welford 1962)
   double squares_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
@@ -97,14 +99,15 @@ class Distribution {
   std::size_t last_range_ = 0;
 };
 
-/// Sums of consecutive numbers in rows. All rows have equally many numbers. There are at most 256
-/// rows, and each row becomes longer as numbers arrive. Adjacent numbers may depend on each other,
-/// but are mostly in the same row. Rows can therefore be resampled as if they were independent.
+/// Sums of a sequence of numbers in rows. Each row is the sum of equally many consecutive numbers.
+/// There are at most 256 rows; as more numbers arrive, pairs of rows are merged. Adjacent numbers
+/// may depend on each other, but are mostly in the same row. Rows can therefore be resampled as if
+/// they were independent.
 class Blocks {
  public:
   struct Row {
     double sum = 0;
-    std::uint64_t count = 0;  ///< equal in all rows, except that the last may have fewer
+    std::uint64_t count = 0;  ///< count of numbers; equal in all rows except perhaps the last
     friend bool operator==(const Row&, const Row&) = default;
   };
   void add(std::int64_t value);
@@ -112,8 +115,8 @@ class Blocks {
 
  private:
   std::vector<double> sums_;
-  std::uint64_t each_ = 1;  // numbers in a row
-  std::uint64_t last_ = 0;  // numbers in the last row
+  std::uint64_t each_ = 1;  // count of numbers in each full row
+  std::uint64_t last_ = 0;  // count of numbers in the last row
 };
 
 }  // namespace eventspace

@@ -22,7 +22,7 @@ namespace eventspace {
 /// Unit of the numbers of a field.
 struct Unit {
   std::string_view name;       ///< "" if the field has no number
-  bool is_at_least_0 = false;  ///< whether a number below 0 is impossible, whatever its type
+  bool is_at_least_0 = false;  ///< whether values are never below 0, even if their type permits it
 };
 
 namespace units {
@@ -36,16 +36,17 @@ inline constexpr Unit share{"share of 1", true};
 inline constexpr Unit ratio{"ratio"};
 inline constexpr Unit iterations{"iterations"};
 inline constexpr Unit at_once{"at once", true};
-inline constexpr Unit as_field{"unit of the field"};  ///< unit of the distribution's field
+inline constexpr Unit as_field{"unit of the field"};  ///< unit of the field with the distribution
 inline constexpr Unit deviation{"unit of the field", true};
 }  // namespace units
 
-/// Whether a field is in the JSON, and when it is left out. A field without a condition is always
-/// present.
+/// Whether a field is in the JSON of this report, and the condition on which it is left out in
+/// general. A field without a condition is always present.
 struct Presence {
   bool is_here = true;
   std::string_view condition = {};  ///< completes "Left out ..."; "" = never left out
-  /// If the condition is that another field has a value: that field, and the value in JSON.
+  /// If the condition is that another field has a certain value: name of that field, and the value
+  /// as JSON text.
   std::string_view field = {};
   std::string_view value = {};
 };
@@ -75,13 +76,13 @@ struct Word {
   std::span<const std::string_view> words;
 };
 
-/// The name of an enumerator, by a list of all names.
+/// Returns the name of an enumerator. `names` lists the names in the order of the enum.
 template <class Enum, class Names>
 constexpr std::string_view name_in(const Names& names, Enum value) {
   return names.at(static_cast<std::size_t>(value));
 }
 
-/// A value for each of a fixed list of words.
+/// Object with one value for each of a fixed list of words.
 template <class Value>
 struct ByWord {
   std::span<const std::string_view> words;
@@ -96,8 +97,8 @@ struct NotEmpty {
 template <class List>
 NotEmpty(const List&) -> NotEmpty<List>;
 
-/// List whose entries are written as `entry_of(item)`. An entry that is a std::tuple is written as
-/// a row.
+/// List that is written with the entry `entry_of(item)` for each item. An entry that is a
+/// std::tuple is written as a row (a JSON array).
 template <class List, class Function>
 struct Mapped {
   const List& list;

@@ -18,11 +18,12 @@ namespace eventspace {
 /// Causes of time on the critical path of a group operation, from the end of the last host back to
 /// the arrival of a member.
 enum class GroupCause : std::uint8_t {
-  late_member,  ///< from the first arrival to that of the member at which the path begins
+  late_member,  ///< from the first arrival to the arrival at which the path begins
   /// Wait until the sender's link accepted the message, for example after earlier messages.
   sending,
-  /// Transit of a message, or of the request for it, up to the time of the fastest message. If the
-  /// send has no record: from the request to the arrival of the message.
+  /// Transit of a message or of the request for it, as far as it is no longer than that of the
+  /// fastest message. If the send has no record: time from the request to the arrival of the
+  /// message.
   latency,
   folding,  ///< folds and copies of schedules
   within_hosts,
@@ -34,8 +35,8 @@ constexpr std::string_view group_cause_name(GroupCause cause) {
   return name_in(group_cause_names, cause);
 }
 
-/// Operations of one kind, in one group, by one algorithm. Times between hosts are known only with
-/// a common clock; otherwise they are empty.
+/// Figures of the operations of one collective in one group by one algorithm. Without a common
+/// clock, times between hosts are unknown and left empty.
 ///
 /// Units: Nanoseconds.
 struct GroupReport {
@@ -123,8 +124,8 @@ void describe(Visitor& visit, const GroupReport& report) {
       left_out(!report.first, "without a common clock"));
 }
 
-/// A thread's time between two operations of a group, without its time in operations of other
-/// groups.
+/// Times of a thread between two successive operations of a group, without the time in operations
+/// of other groups.
 struct GroupMemberReport {
   std::string name, group, host, cluster;
   Summary computation;

@@ -45,8 +45,8 @@ std::string name_of_reference(const Json& type) {
 
 // --- JSON schema --------------------------------------------------------------------------------
 
-/// Returns conditions for fields that are present only if another field has a certain value. Such
-/// fields are all present or all missing.
+/// Returns schema conditions for fields whose presence depends on the value of another field. All
+/// fields with the same condition are present or missing together.
 Json dependent_fields(const ObjectType& type) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::string>> groups;
   for (const Field& field : type.fields)
@@ -95,7 +95,7 @@ std::string print(const Json& json, std::size_t indent) {
 
 // --- TypeScript ---------------------------------------------------------------------------------
 
-/// Returns "group_link" as "GroupLink".
+/// Returns the TypeScript name of a type: "GroupLink" for "group_link".
 std::string typescript_name(std::string_view name) {
   std::string text;
   bool is_first = true;

@@ -16,7 +16,7 @@
 
 namespace eventspace {
 
-/// Type of one kind of object in the JSON.
+/// Description of one type of object in the JSON.
 struct ObjectType {
   struct Field {
     std::string name;
@@ -24,18 +24,19 @@ struct ObjectType {
     Unit unit;
     std::string help;
     Presence presence;
-    bool is_included = false;  ///< whether the included type has the field as well
+    bool is_included = false;  ///< whether the field comes from the type `included`
   };
   std::string name;
   std::string help;
-  std::string included;  ///< name of the type whose fields this one has as well; "" = none
+  std::string included;  ///< name of the type whose fields this type contains; "" = none
   std::vector<Field> fields;
 };
 
-/// Every type that an object can contain, in the order in which the descriptions mention them.
+/// Collects the types of all objects that an object can contain, in the order in which the
+/// descriptions mention them.
 class ObjectTypes {
  public:
-  /// Adds the type of `value` and those that it contains. Returns its name.
+  /// Adds the type of `value` and all types that it contains. Returns the name of its type.
   template <class Value>
   std::string add(const Value& value) {
     Visitor visitor{*this};
@@ -142,7 +143,8 @@ class ObjectTypes {
   std::vector<ObjectType> all_;
 };
 
-/// Prints the types as JSON schema, TypeScript or Markdown: the contents of one generated file.
+/// Each of these returns the contents of a generated file: the types as JSON schema, TypeScript or
+/// Markdown.
 std::string print_schema(const ObjectTypes& types);
 std::string print_typescript(const ObjectTypes& types);
 std::string print_field_reference(const ObjectTypes& types);

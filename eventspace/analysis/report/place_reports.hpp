@@ -2,9 +2,10 @@
 // eventspace/analysis/report/place_reports.hpp — figures of joins, networks, links, stages and
 // paths.
 //
-// All times are nanoseconds. Times of one host are differences on its own clock. A time between
-// hosts is two-way: (up - down) on the near side minus (up - down) on the far side. One-way is half
-// of it (Bongo et al. 2004, §VI-B). The names of such fields contain two_way or one_way.
+// All times are nanoseconds. Times within one host are differences on its own clock. A time between
+// hosts is two-way, for which the clocks need not agree: (up - down) on the near side minus (up -
+// down) on the far side. A one-way time is half of it (Bongo et al. 2004, §VI-B). The names of such
+// fields contain two_way or one_way.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +18,7 @@
 
 namespace eventspace {
 
-/// Readable position of a wrapper or of a host.
+/// Position of a wrapper, or only of a host, in words.
 struct Place {
   std::string wrapper;
   std::string kind;
@@ -64,7 +65,7 @@ struct JoinReport {
   Summary departure_spread;
   std::uint64_t late_replies = 0;
   std::int64_t late_reply_nanos = 0;
-  std::string latest_reply_to;  ///< host that received the last reply most often
+  std::string latest_reply_to;  ///< host to which late replies went most often
   std::uint64_t critical_late_replies = 0;
   std::int64_t critical_late_reply_nanos = 0;
   std::vector<Contributor> contributors;
@@ -114,7 +115,7 @@ void describe(Visitor& visit, const JoinReport& join) {
   visit.field("contributors", join.contributors, units::none, "Contributors, by slot.");
 }
 
-/// Wrappers of one host between two collectors.
+/// Figures of the wrappers of one host between two collectors.
 struct StageReport {
   Place place;
   std::string graph;
@@ -143,7 +144,7 @@ void describe(Visitor& visit, const StageReport& stage) {
               "Time in the stage, summed over these rounds.");
 }
 
-/// Forward to another host.
+/// Figures of a wrapper `forward`, which continues paths on another host.
 struct CrossingReport {
   Place place;
   std::string graph;
@@ -182,7 +183,7 @@ void describe(Visitor& visit, const CrossingReport& crossing) {
               "Rounds of which the critical path leads through the forward.");
 }
 
-/// One direction of an emulated link.
+/// Figures of one direction of an emulated link.
 struct LinkReport {
   Place place;
   std::string from_host, to_host, from_cluster, to_cluster;
@@ -193,7 +194,7 @@ struct LinkReport {
   Summary queued;
   std::uint64_t payload_bytes = 0;
   std::uint64_t critical_rounds = 0;
-  std::vector<Blocks::Row> blocks;  ///< mean times of consecutive messages
+  std::vector<Blocks::Row> blocks;  ///< travel times of consecutive messages
 };
 
 template <class Visitor>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/predictions.hpp — what a run would have taken after a change.
+// eventspace/analysis/report/predictions.hpp — predicted times of a run after changes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace eventspace {
 
-/// Questions of a reader about other forms of the run.
+/// Questions of a user about the run after changes.
 struct Questions {
-  std::vector<std::string> changes = {};   ///< such as "link:alpha>beta.latency=5ms"; all at once
-  std::vector<std::int64_t> without = {};  ///< numbers of findings, from 1, that are removed, too
+  std::vector<std::string> changes = {};   ///< "link:alpha>beta.latency=5ms"; made all together
+  std::vector<std::int64_t> without = {};  ///< numbers, from 1, of findings to remove in addition
   bool asks_for_sensitivities = false;
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }
 };
@@ -24,7 +24,7 @@ struct WhatIfReport {
   std::string change;
   std::int64_t run_nanos = 0;
   std::int64_t saved_nanos = 0;
-  std::string largest;  ///< largest part of what the changed run waits for
+  std::string largest;  ///< cause with the most time on the critical path of the changed run
   double largest_share = 0;
 };
 
@@ -40,19 +40,19 @@ void describe(Visitor& visit, const WhatIfReport& answer) {
   visit.field("largest_share", answer.largest_share, units::share, "Its share of that run.");
 }
 
-/// What small and large changes of one object would do to the run: times by which it would be
-/// longer. For a link or network they are changes of its latency by 1 ms, otherwise changes of
-/// computing by 1%.
+/// Effect of changes of one object on the run: times by which the run would be longer. For a link
+/// or network, its latency changes by 1 ms (`more`, `less`). For a host or cluster, the time of its
+/// computing changes by 1%.
 struct Sensitivity {
   std::string object;
   bool is_latency = false;
   double latency_nanos = 0;  ///< latency in the traced run
   std::int64_t more_nanos = 0;
   std::int64_t less_nanos = 0;
-  std::int64_t none_nanos = 0;  ///< without latency, or without computing
-  /// With half of the bandwidth, and with twice as much. Nothing if no bandwidth is known.
+  std::int64_t none_nanos = 0;  ///< effect of no latency or no computing
+  /// Effects of half and of twice the bandwidth. nullopt if no bandwidth is known.
   std::optional<std::int64_t> half_nanos, double_nanos;
-  /// Latency in nanoseconds, or percent of computing, to add until the run is 1% longer.
+  /// Amount to add until the run is 1% longer: nanoseconds of latency, or percent of computing.
   std::optional<double> tolerance;
 };
 

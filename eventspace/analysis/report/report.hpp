@@ -40,7 +40,8 @@ constexpr std::string_view finding_name(FindingKind kind) { return name_in(findi
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
 
-/// Problem that stands out. Thresholds: eventspace/analysis/diagnosis/findings.hpp.
+/// Cause of lost time that the report names. Thresholds:
+/// eventspace/analysis/diagnosis/findings.hpp.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;
@@ -49,21 +50,26 @@ struct Finding {
   std::string unit;  ///< one of finding_units
   std::int64_t cost_nanos = 0;
   std::string basis;
-  /// Whether the cost is the difference to a predicted run without the finding. Otherwise it is a
-  /// difference of times by a number of rounds.
+  /// Whether cost_nanos is the difference to a predicted run without the finding. Otherwise it is
+  /// an estimate: a difference of times multiplied by a number of rounds.
   bool is_predicted = false;
-  bool is_of_group = false;  ///< whether it is from the operations of a group
-  bool is_hidden = false;    ///< whether the run would be shorter only without other findings, too
-  /// Predicted time of the run without this finding and all before it; 0 if not predicted.
+  bool is_of_group = false;  ///< whether the finding is about operations of a group
+  /// Whether the predicted cost is less than 0.1% of the run. Without further findings, too, the
+  /// run may be shorter.
+  bool is_hidden = false;
+  /// Predicted time of the run without this finding and all earlier ones in the list; 0 if not
+  /// predicted.
   std::int64_t run_without_nanos = 0;
-  /// Hosts that are alike, if the finding is about several.
+  /// If the finding is about several hosts: the hosts that have it in common.
   std::vector<std::string> hosts;
-  std::string after, before;  ///< place of a thread's program, as in ThreadReport
-  std::string from, to;       ///< the clusters or hosts that a link or network connects
-  /// Part of the computations or messages that is concerned, if it is not all of them.
+  std::string after, before;  ///< place in a thread's program, as in ThreadReport
+  std::string from, to;       ///< clusters or hosts that the link or network connects
+  /// The finding concerns this part of all computations or messages, in the order of time: from one
+  /// share of them to another.
   double from_share = 0;
   double to_share = 1;
-  /// Time since the begin of the run at which it shows; less than 0 if it is no certain time.
+  /// Time since the begin of the run at which the finding shows; below 0 if it is not at a certain
+  /// time.
   std::int64_t at_nanos = -1;
   std::string sentence;
   std::vector<std::string> rests_on_damage;
@@ -142,7 +148,8 @@ void describe(Visitor& visit, const CoverageReport& coverage) {
               "Computations that were judged before all were known, to save memory.");
 }
 
-/// Sums of a figure over rows of equally many rounds, for a comparison with another run.
+/// Course of a figure over the run, for a comparison with another run. Each row is the sum over
+/// equally many rounds.
 struct Series {
   std::string figure;  ///< "iteration", "wait"...
   std::string what;    ///< thread, wrapper or collective that has the figure
@@ -200,24 +207,25 @@ void describe(Visitor& visit, const Report& report) {
 
 /// Returns notes about records that could not be used, or that may be missing.
 std::vector<std::string> notes_of(const Report& report);
-/// Returns what a finding costs in words; "" if nothing is known.
+/// Returns the cost of a finding in words; "" if it is not known.
 std::string cost_text(const Finding& finding, const TimeReport& time);
-/// Returns the words of a report without findings.
+/// Returns the text that a report contains in place of findings if there are none.
 std::string text_without_findings(const Report& report);
 
 nlohmann::ordered_json to_json(const Report& report);
 /// Prints JSON as UTF-8. Names from a forged trace may be invalid UTF-8; such bytes are replaced.
 std::string print_json(const nlohmann::ordered_json& json);
 /// Prints a report for a terminal: the greatest costs and the distribution of time, on one screen.
-/// With `rows` it also prints tables of at most that many rows. `losses` describes the missing
-/// parts of the trace, one sentence each.
+/// If `rows` is not 0, it also prints tables of at most that many rows. `losses` describes the
+/// missing parts of the trace, one sentence each.
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
 
-/// Prints the iterations of the run, its headline and where its time went. Returns "" if no thread
-/// has records.
+/// Prints the iterations of the run, its headline, and its time by operation and cause. Returns ""
+/// if no thread has records.
 std::string to_text(const TimeReport& report, std::size_t rows);
-/// Prints the most expensive operations, and with `rows` also tables. Returns "" if there are none.
+/// Prints the group operations that took most time. If `rows` is not 0, also prints tables. Returns
+/// "" if there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
 /// Prints a line for each path between clusters: at most `rows`, or a few if `rows` is 0. Returns
 /// "" if there is one cluster.

@@ -30,7 +30,8 @@ std::string percent_of(std::int64_t part, std::int64_t whole) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   return fmt::format("{:.1f}%", 100 * share);
 }
-/// Prints the number of rounds. Iterations to which a `periodic` replied do not count as rounds.
+/// Returns the number of rounds in words. If there are more iterations, because a `periodic`
+/// replied to some, also names their number.
 std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
   return iterations <= rounds ? fmt::format("{} rounds", rounds)
                               : fmt::format("{} iterations, {} rounds", iterations, rounds);
@@ -125,7 +126,7 @@ void Text::findings() {
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
 
-/// Prints a short block for each collective, over all its trees: its late threads and its checks.
+/// Prints a few lines for each collective: its trees together, its late threads and its checks.
 void Text::graphs() {
   std::vector<std::vector<const CriticalReport*>> graphs;
   for (const CriticalReport& tree : report_.critical) {
@@ -145,8 +146,8 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
-/// Returns how many hosts or clusters have a tree. Counts clusters if each tree is in a cluster of
-/// its own, otherwise hosts.
+/// Describes how many hosts or clusters have a tree of the collective. Counts clusters if each tree
+/// is in a cluster of its own, otherwise hosts.
 std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
   std::set<std::string> clusters;
   for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);

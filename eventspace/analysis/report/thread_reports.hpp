@@ -18,12 +18,13 @@ struct SpectrumPoint {
   double power = 0;
 };
 
-/// Thread at one place of its program: its computation between an operation and the next one.
+/// Computations of a thread at one place of its program: between two operations that follow each
+/// other.
 struct ThreadReport {
   std::string name;
   std::uint32_t rank = 0;
   std::string graph;
-  std::string after;  ///< collective or element of the operation before the computation
+  std::string after;  ///< object (collective, element, group) of the operation before
   std::string host;
   std::string cluster;
   Summary computation;
@@ -34,8 +35,8 @@ struct ThreadReport {
   std::int64_t noise_nanos = 0;
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;
-  /// Whether the thread is slow by about the time of one noise event, although such events are
-  /// rarer than computations.
+  /// Whether the thread is slower than others by a multiple of the duration of a noise event, but
+  /// not because of noise: noise events are rarer than computations.
   bool is_noise_rare = false;
   std::optional<double> period_nanos;
   std::vector<SpectrumPoint> spectrum;
@@ -47,7 +48,7 @@ struct ThreadReport {
   std::int64_t critical_computation_nanos = 0;
   std::int64_t critical_noise_nanos = 0;
   std::int64_t longest_begin_nanos = 0;  ///< begin of the longest computation
-  /// Means of consecutive computations, and the mean times at which they began.
+  /// Durations of consecutive computations, and times at which they began.
   std::vector<Blocks::Row> blocks, block_begins;
 };
 
@@ -204,7 +205,8 @@ void describe(Visitor& visit, const ClusterReport& cluster) {
 inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000, 5'000'000,
                                                                       10'000'000, 30'000'000};
 
-/// Iterations of a graph in which at least one thread was late against its own mean.
+/// Iterations of a collective in which a thread computed longer than its own mean, and the effect
+/// of noise on it.
 struct LatenessReport {
   struct Late {
     std::int64_t nanos = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/time_report.hpp — where the time of a run and of its threads went.
+// eventspace/analysis/report/time_report.hpp — time of a run and of its threads, by operation and
+// cause.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace eventspace {
 
-/// What happened during a time. Every time in a run has exactly one cause.
+/// Causes of time. Each part of a run's time has exactly one cause.
 enum class TimeCause : std::uint8_t {
   computing,
   noise,
@@ -30,9 +31,9 @@ enum class TimeCause : std::uint8_t {
 };
 inline constexpr std::size_t time_causes = 11;
 
-/// Words for a cause in every form of the report, and what a reader can do about it.
+/// Words for a cause in all forms of the report, and advice on how to reduce its time.
 struct TimeCauseWords {
-  std::string_view name;  ///< in the JSON and in the data of the page
+  std::string_view name;  ///< name in the JSON and in the data of the page
   std::string_view text;
   std::string_view advice;
 };
@@ -66,25 +67,25 @@ constexpr const TimeCauseWords& words_of(TimeCause cause) {
   return time_cause_words[static_cast<std::size_t>(cause)];
 }
 
-/// Whether a thread spends the time itself, so that others wait for it.
+/// Whether a thread computes during the time.
 constexpr bool is_of_thread(TimeCause cause) {
   return cause == TimeCause::computing || cause == TimeCause::noise;
 }
 
-/// Whether a message is between two clusters, or waits for its link.
+/// Whether a message between clusters is on its link during the time, or waits for the link.
 constexpr bool is_of_link(TimeCause cause) {
   return cause == TimeCause::link_latency || cause == TimeCause::link_transmission ||
          cause == TimeCause::link_queue;
 }
 
-/// Part of the time of all threads, or of the critical path.
+/// Part of the time of all threads, or of the critical path, with one operation, cause and place.
 struct TimeRow {
   std::string operation;  ///< "" for time between operations
   TimeCause cause = TimeCause::unknown;
-  std::string where;  ///< link, network, cluster of waiting-for threads, reason
+  std::string where;  ///< link, network, cluster of the computing threads, or reason
   std::int64_t nanos = 0;
   double share = 0;
-  std::string most;  ///< thread with the largest part, or the thread that all waited for most
+  std::string most;  ///< thread with the largest part, or for which all waited longest
   std::int64_t most_nanos = 0;
 };
 
@@ -115,7 +116,7 @@ inline constexpr std::array<std::string_view, 4> iteration_rules = {"mark", "col
 struct IterationReport {
   std::string rule = "none";  ///< one of iteration_rules
   std::string cut_at;         ///< operation
-  std::uint64_t each = 0;     ///< such operations of a thread in an iteration
+  std::uint64_t each = 0;  ///< number of cuts (calls of that operation by a thread) per iteration
   std::uint64_t count = 0;
   Summary length;
   std::int64_t beginning_nanos = 0;
@@ -124,7 +125,7 @@ struct IterationReport {
   std::vector<std::int64_t> ends;  ///< end of each iteration; not in the JSON
 };
 
-/// Returns when an iteration ends, in words.
+/// Describes in words where iterations end.
 std::string text_of(const IterationReport& iterations);
 
 template <class Visitor>
@@ -146,7 +147,7 @@ void describe(Visitor& visit, const IterationReport& iterations) {
               some);
 }
 
-/// Where the time of a run went.
+/// Time of a run and of its threads by operation and cause, and conclusions from it.
 struct TimeReport {
   std::int64_t begin_nanos = 0;  ///< begin of the first thread
   std::int64_t run_nanos = 0;
@@ -155,12 +156,13 @@ struct TimeReport {
   bool has_critical_path = false;
   IterationReport iterations;
   std::string headline;
-  TimeCause headline_cause = TimeCause::unknown;  ///< largest cause of the headline's part
-  std::string headline_where;                     ///< its place, as in TimeRow
+  TimeCause headline_cause = TimeCause::unknown;  ///< main cause of the part in the headline
+  std::string headline_where;                     ///< place of that cause, as in TimeRow::where
   std::string advice;
   std::string sensitivity;
   std::int64_t predicted_nanos = 0;
-  /// Whether clusters decided by the values that had arrived. Predictions keep these decisions.
+  /// Whether results may depend on the order in which values of clusters arrived. Predictions
+  /// assume the recorded order.
   bool has_recorded_decisions = false;
   std::vector<TimeRow> rows;
   std::vector<TimeRow> critical;
@@ -168,11 +170,13 @@ struct TimeReport {
   std::vector<std::string> not_recorded;
   std::uint64_t contradictions = 0;
   std::optional<WhatIfReport> what_if;
-  std::vector<Sensitivity> sensitivities;  ///< empty without a question for them
-  bool is_cut = false;  ///< whether the times end before the run, which has too many records
+  std::vector<Sensitivity> sensitivities;  ///< empty unless Questions::asks_for_sensitivities
+  /// Whether the times cover only the first part of the run, because it has too many records.
+  bool is_cut = false;
 };
 
-/// Returns what a small change of the headline's part would do, with a caution if it needs one.
+/// Describes the effect of a small change of the headline's cause, with a caution if predictions
+/// assume recorded decisions.
 std::string sensitivity_text(const TimeReport& time);
 
 template <class Visitor>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/time_text.cpp — where the time of a run went, as text.
+// eventspace/analysis/report/time_text.cpp — time of a run by operation and cause, as text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 // Limits of the summary, which must fit on one screen.
 constexpr std::size_t rows_shown = 8;
-// Rows below this share are left out of the summary.
+// Least share of the time with which a row is in the summary.
 constexpr double share_least = 0.0005;
 
 class TimeText : private TextWithTables {

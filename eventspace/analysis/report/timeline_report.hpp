@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/timeline_report.hpp — the course of a run in time, for its page.
+// eventspace/analysis/report/timeline_report.hpp — timeline of a run, for the page.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace eventspace {
 
-/// Number of parts into which the minimap divides a run.
+/// Number of equal blocks of time into which the minimap divides a run.
 inline constexpr std::size_t timeline_blocks = 256;
 
-/// What each thread did in some stretches of a run, and the critical path of the run. Times count
-/// from the begin of the run. If the hosts' clocks are not compared, those of a host count from the
-/// begin of its first thread.
+/// Timeline of a run: what each thread did in some stretches (spans of time), and the critical
+/// path. Times count from the begin of the run. If hosts have no common clock, the times of each
+/// host count from the begin of its first thread.
 struct TimelineReport {
   static constexpr std::uint32_t nothing = 0xffffffff;
 
   /// Part of a thread's time.
   struct Part {
-    std::uint32_t label = nothing;   ///< index in `labels`; nothing before and after the thread
-    std::uint32_t thread = nothing;  ///< rank of the thread that was waited for, if it is one
+    std::uint32_t label = nothing;   ///< index in `labels`; nothing outside of the thread's life
+    std::uint32_t thread = nothing;  ///< rank of a thread for which this one waited
     std::int64_t nanos = 0;
   };
   struct Stretch {
@@ -29,7 +29,7 @@ struct TimelineReport {
     std::int64_t end_nanos = 0;
     std::vector<std::vector<Part>> threads;  ///< indexed by rank; the parts adjoin
   };
-  /// Step of the critical path. If it is from one thread to another one, it is a message.
+  /// Step of the critical path. If it leads from one thread to another one, it is a message.
   struct Step {
     std::int64_t begin_nanos = 0;
     std::int64_t nanos = 0;
@@ -37,7 +37,7 @@ struct TimelineReport {
     std::uint32_t from_thread = 0;
     std::uint32_t to_thread = 0;
   };
-  /// Time of the critical path in one part of the run.
+  /// Time of the critical path with one label in one of the timeline_blocks.
   struct Share {
     std::uint32_t block = 0;
     std::uint32_t label = 0;
@@ -49,10 +49,10 @@ struct TimelineReport {
   std::vector<TimeRow> labels;  ///< operation, cause and place, as in TimeReport
   std::vector<Stretch> stretches;
   std::vector<Step> path;
-  bool has_whole_path = false;  ///< otherwise only the steps in `stretches` are kept
+  bool has_whole_path = false;  ///< otherwise `path` has only the steps in `stretches`
   std::vector<Share> shares;
   std::int64_t first_iteration_nanos = 0;    ///< begin of the first iteration
-  std::vector<std::int64_t> iteration_ends;  ///< each is the end of iterations_in_each more
+  std::vector<std::int64_t> iteration_ends;  ///< end of every iterations_in_each-th iteration
   std::uint64_t iterations_in_each = 1;
 };
 

@@ -14,12 +14,13 @@
 
 namespace eventspace {
 
-/// Unit that is counted on a path, and the time during which it is counted.
+/// Unit that is counted as a transfer between two clusters, and the time during which it counts.
 enum class TransferBasis : std::uint8_t {
-  streams,  ///< streams of the link, each while a frame occupies it
-  /// Messages, from the time at which the link begins to accept one until all of it has arrived.
+  streams,  ///< streams of the link; each counts while a frame occupies it
+  /// Messages on the link. Each counts from the time at which the link begins to accept it until
+  /// all of it has arrived.
   messages,
-  ends,  ///< messages on an unknown link, each from sending to arrival
+  ends,  ///< messages without records of a link; each counts from sending to arrival
 };
 inline constexpr std::size_t transfer_bases = 3;
 inline constexpr std::array<std::string_view, transfer_bases> transfer_basis_names = {
@@ -30,8 +31,8 @@ constexpr std::string_view name_of(TransferBasis basis) {
 
 inline constexpr std::size_t transfer_points_max = 1024;
 
-/// Data from one cluster to another, or on all such paths together. Times are on one clock and
-/// count from the begin of the run.
+/// Transfers from one cluster to another, or between all clusters together. Times are on one clock
+/// and count from the begin of the run.
 struct TransferReport {
   struct Point {
     std::int64_t begin_nanos = 0;
@@ -39,7 +40,7 @@ struct TransferReport {
     std::uint64_t most = 0;
     friend bool operator==(const Point&, const Point&) = default;
   };
-  std::string from, to;  ///< clusters; "" for all paths together
+  std::string from, to;  ///< clusters; "" for all clusters together
   TransferBasis basis = TransferBasis::messages;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -54,7 +55,7 @@ struct TransferReport {
   double none_share = 1;
   double some_share = 0;
   std::optional<double> all_share;
-  std::vector<Point> points;  ///< at most transfer_points_max points, plus the end
+  std::vector<Point> points;  ///< at most transfer_points_max points and the end
 };
 
 template <class Visitor>

@@ -16,7 +16,7 @@
 
 namespace eventspace {
 
-/// Returns text as `base::visible` shows it, and other values unchanged.
+/// Returns a text with control characters escaped (`base::visible`), and other values unchanged.
 template <typename Value>
 auto shown(const Value& value) {
   if constexpr (std::is_convertible_v<const Value&, std::string_view>)
@@ -26,7 +26,7 @@ auto shown(const Value& value) {
 }
 
 /// Appends a line. Control characters in the values are escaped, so that no name from a trace
-/// controls the terminal or forges lines. Those in the format are kept.
+/// controls the terminal or forges lines. Control characters in the format are kept.
 template <typename... Values>
 void append_line(std::string& text, fmt::format_string<Values...> format, Values&&... values) {
   const fmt::string_view words = format;
@@ -34,7 +34,7 @@ void append_line(std::string& text, fmt::format_string<Values...> format, Values
   text += '\n';
 }
 
-/// Lines and tables of a text for a terminal.
+/// Base class of printers that write lines and tables for a terminal.
 class TextWithTables {
  protected:
   /// `rows` is the maximum number of rows in a table.
@@ -44,7 +44,7 @@ class TextWithTables {
   void line(fmt::format_string<Values...> format, Values&&... values) {
     append_line<Values...>(text_, format, std::forward<Values>(values)...);
   }
-  /// Shows the rows with the greatest keys, and the number of other rows.
+  /// Prints the rows with the greatest keys, in descending order, and the number of other rows.
   template <typename Row, typename Key, typename Show>
   void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
     std::vector<const Row*> order;
