@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view data_mark = "@PATHS_DATA@";
 
-/// Converts a number for the page's lists, in which -1 stands for none.
+/// Returns a number for the page's lists, in which -1 stands for `none`.
 std::int64_t number_of(std::uint32_t number) {
   return number == none ? -1 : static_cast<std::int64_t>(number);
 }
@@ -39,8 +39,8 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// Returns a tree as JSON. Each property is one list over all Lanes (contributors at collectors),
-/// because thousands of separate objects would take more space.
+/// Returns a tree as JSON. Each property is one list with a value for each Lane (contributor at a
+/// collector), because thousands of separate objects would take more space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
   const auto place_of_lane = [&](std::uint32_t lane) {
     return lane == none ? -1 : static_cast<std::int64_t>(shape.lanes[lane].place);
@@ -102,7 +102,8 @@ Json json_of_shape(const Shape& shape) {
   return {{"clusters", structure.clusters}, {"hosts", hosts}, {"hops", hops}, {"trees", trees}};
 }
 
-/// Returns the stretch as JSON, with one list for each property over the parts of all threads.
+/// Returns a stretch (part of the run's time) as JSON. Each property is one list with a value for
+/// each part of each thread.
 Json json_of_stretch(const TimelineReport::Stretch& stretch) {
   Json parts = Json::array(), label = Json::array(), thread = Json::array(), nanos = Json::array();
   for (const auto& of_thread : stretch.threads) {
@@ -121,7 +122,8 @@ Json json_of_stretch(const TimelineReport::Stretch& stretch) {
           {"nanos", nanos}};
 }
 
-/// Returns the steps as JSON. Each begin counts from the end of the step before.
+/// Returns the steps of the critical path as JSON. The begin of each step is stored as the gap
+/// after the end of the step before.
 Json json_of_path(const TimelineReport& timeline) {
   Json gap = Json::array(), nanos = Json::array(), label = Json::array(), from = Json::array(),
        to = Json::array();
@@ -172,7 +174,7 @@ Json json_of_timeline(const TimelineReport& timeline) {
             {"lengths", iteration_lengths}}}};
 }
 
-/// Returns the words that the page has in common with the text.
+/// Returns texts that the page and the report for a terminal have in common.
 Json json_of_words(const Report& report) {
   Json causes = Json::array(), costs = Json::array();
   for (std::size_t cause = 0; cause < time_causes; ++cause) {

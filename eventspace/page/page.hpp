@@ -19,11 +19,12 @@ struct PageHead {
   std::string version;               ///< version of PATHS
   std::string clock;                 ///< "virtual" or "steady"
   std::string started;
-  /// Readable descriptions of the parts of the trace that could not be used.
+  /// Sentences about the parts of the trace that could not be used.
   std::vector<std::string> losses;
 };
 
-/// Number of parts of threads' time in a page, so that a page has at most a few megabytes.
+/// Maximum number of timeline parts (TimelineReport::Part) in a page. It limits a page to a few
+/// megabytes.
 inline constexpr std::size_t page_timeline_parts = 200'000;
 
 /// Returns the JSON that eventspace/page/web/src/data.ts reads: the head, the report, the trees and

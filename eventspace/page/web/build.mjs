@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/build.mjs — makes the page without data: one HTML file, and the .cpp that has its bytes.
+// eventspace/page/web/build.mjs — build of the page without data: HTML, and a .cpp with its bytes.
 //
 //   node build.mjs OUT_DIR
 //
-// Packages are next to this file, or in the folder that PATHS_PAGE_PACKAGES names. The same sources
-// and lock file give the same bytes.
+// The npm packages are next to this file, or in the folder that PATHS_PAGE_PACKAGES names. The
+// output depends only on the sources and the lock file.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ async function bundle(entry) {
     nodePaths: [join(packages, 'node_modules')],
     minify: true,
     charset: 'utf8',
-    legalComments: 'none', // the licences stand in the page as text
+    legalComments: 'none', // licences() adds them to the page as text
     target: ['chrome109', 'firefox113', 'safari16.4'], // browsers with DecompressionStream
     write: false,
   });

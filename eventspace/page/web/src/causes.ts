@@ -3,7 +3,7 @@
 import type { Data } from './data';
 import { h } from './dom';
 
-/** Causes of the ways of rounds; `style` names a colour of style.css. */
+/** Causes of time on critical paths of rounds; `style` names a colour of style.css. */
 export const causes = [
   { key: 'computation', text: 'computation', style: '--computation' },
   { key: 'noise', text: 'noise', style: '--noise' },
@@ -17,7 +17,7 @@ export const causes = [
 
 type CauseKey = (typeof causes)[number]['key'];
 
-/** Words of the report that differ from the keys. */
+/** Names of causes in the report that differ from the keys of `causes`. */
 const words: Record<string, CauseKey> = {
   'other clusters': 'check',
   'broadcast delay': 'delay',
@@ -27,7 +27,7 @@ const words: Record<string, CauseKey> = {
 export const cause_of = (name: string): (typeof causes)[number] =>
   causes.find((cause) => cause.key === (words[name] ?? name)) ?? causes[causes.length - 1];
 
-/** Colours of the causes of where the time went. */
+/** Colours of the causes of threads' time. */
 const styles: Record<string, string> = {
   computing: '--computation',
   noise: '--noise',
@@ -44,11 +44,11 @@ interface Caused {
   cause: string;
 }
 const is_waiting = (row: Caused): boolean => row.cause === 'computing' && row.operation !== '';
-/** Returns the colour of a row. Waiting for threads that compute is not computing. */
+/** Returns the colour of a row. A wait for threads that compute has its own colour. */
 export const style_of = (row: Caused): string =>
   is_waiting(row) ? '--waiting' : (styles[row.cause] ?? '--internal');
 
-/** Returns the colours of rows with the words of the report, in the order of its causes. */
+/** Returns a legend: the colours of the rows with their causes, in the order of the report. */
 export function legend(data: Data, rows: Caused[]): HTMLElement {
   const words = new Map<string, string[]>();
   for (const cause of data.words.causes)

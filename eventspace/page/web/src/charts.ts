@@ -7,10 +7,10 @@ import { css, h, on_theme } from './dom';
 export interface Line {
   label: string;
   values: (number | null)[];
-  style: string; // a colour of style.css
+  style: string; // name of a colour in style.css
   bars?: boolean;
   points?: boolean;
-  steps?: boolean; // draws steps: a value holds until the next point
+  steps?: boolean; // whether to draw steps: a value holds until the next point
 }
 
 export interface Chart {
@@ -91,7 +91,7 @@ function series_of(line: Line, show: (value: number) => string): uPlot.Series {
   };
 }
 
-/** Draws a chart as wide as its parent. Dragging zooms in, and a double click shows all again. */
+/** Returns a chart as wide as its parent. Dragging zooms in, and a double click shows all again. */
 export function draw_chart(chart: Chart): HTMLElement {
   const holder = h('div', { class: 'plot' });
   const height = chart.height ?? 260;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/conditional.ts — condition checks and their remote values.
+// eventspace/page/web/src/conditional.ts — condition checks, and other clusters' values in them.
 import { draw_chart } from './charts';
 import type { Conditional, Data, RemoteCluster } from './data';
 import { choice, h, half_two_way, labelled, own_clock, section, where } from './dom';

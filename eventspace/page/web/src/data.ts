@@ -32,13 +32,16 @@ export interface Shape {
   trees: (Tree | null)[];
 }
 
-/** Parts of threads' time that adjoin. The lists have one entry for each part; -1 = none. */
+/**
+ * Adjoining parts of threads' time in a span of the run, thread by thread. Except for `parts`, each
+ * list has one entry for each part; -1 = none.
+ */
 export interface Stretch {
   begin: number;
   end: number;
-  parts: number[]; // number of parts of each thread
+  parts: number[]; // count of each thread's parts
   label: number[];
-  thread: number[]; // thread that was waited for
+  thread: number[]; // thread for which this one waited
   nanos: number[];
 }
 
@@ -48,13 +51,16 @@ export interface TimelineLabel {
   text: string;
 }
 
-/** Course of the run. Times count from its begin, or without one clock from that of each host. */
+/**
+ * Timeline of the run. Times count from the begin of the run. Without a common clock, the times of
+ * each host count from the begin of its first thread.
+ */
 export interface Timeline {
   nanos: number;
   common_clock: boolean;
   labels: TimelineLabel[];
   stretches: Stretch[];
-  /** Steps of the critical path; `gap` is the time since the end of the step before. */
+  /** Steps of the critical path; `gap` is the time since the end of the previous step. */
   path: {
     whole: boolean;
     gap: number[];
@@ -65,11 +71,11 @@ export interface Timeline {
   };
   blocks: number;
   shares: [block: number, label: number, nanos: number][];
-  /** Each length is that of `each` iterations. */
+  /** Each of the `lengths` is the time of `each` iterations together. */
   iterations: { begin: number; each: number; lengths: number[] };
 }
 
-/** Words that the page has in common with the text of the report. */
+/** Texts that the page has in common with the report for a terminal. */
 export interface Words {
   causes: { name: string; text: string; waiting: string }[];
   iterations: string;

@@ -38,7 +38,7 @@ export function svg(tag: string, properties: Properties = {}, ...children: Child
 let ids = 0;
 export const new_id = (): string => `p${++ids}`;
 
-/** Returns a control with its label before it. */
+/** Returns an element with a label and the control to which it belongs. */
 export function labelled(text: string, control: HTMLElement): HTMLElement {
   control.id ||= new_id();
   return h('span', { class: 'control' }, h('label', { for: control.id }, text), control);
@@ -53,7 +53,7 @@ export function choice(
   return select;
 }
 
-/** Returns the note next to a heading that names the clock of its figures. */
+/** Returns a note for a heading. It names the clocks that the figures below are from. */
 export const basis = (text: string): HTMLElement => h('span', { class: 'basis' }, text);
 export const own_clock = "one host's own clock";
 export const two_way = "two-way: each side's own clock";
@@ -73,7 +73,7 @@ export function section(
   );
 }
 
-/** Returns the position of a wrapper in the config, and its host. */
+/** Returns the position of a wrapper in the config and its host, as text. */
 export function where(place: { host: string; cluster: string; position?: string }): string {
   return [place.position, place.host && `host ${place.host}`].filter(Boolean).join(', ');
 }
@@ -83,6 +83,6 @@ export const css = (name: string): string =>
 
 type Redraw = () => void;
 const redraws: Redraw[] = [];
-/** Adds a function that redraws a canvas when the colours of the page change. */
+/** Registers a function that redraws a canvas after the colours of the page have changed. */
 export const on_theme = (redraw: Redraw): void => void redraws.push(redraw);
 export const theme_changed = (): void => redraws.forEach((redraw) => redraw());

@@ -8,7 +8,7 @@ const digits = (value: number): string => {
   });
 };
 
-/** Formats a time in the greatest unit of which it has at least 1. */
+/** Formats a time in the greatest unit in which it is at least 1. */
 export function time(nanos: number): string {
   const size = Math.abs(nanos);
   if (size >= 1e9) return `${digits(nanos / 1e9)} s`;
@@ -17,7 +17,7 @@ export function time(nanos: number): string {
   return `${digits(nanos)} ns`;
 }
 
-/** Formats of the text of the report, with the same digits. */
+/** Format numbers with the same digits as the report for a terminal. */
 export const exact_seconds = (nanos: number): string => `${(nanos / 1e9).toFixed(6)} s`;
 export const exact_milliseconds = (nanos: number): string => `${(nanos / 1e6).toFixed(6)} ms`;
 export const exact_percent = (share: number): string => `${(100 * share).toFixed(3)}%`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/iterations.ts — time of an iteration over the run, with its changes.
+// eventspace/page/web/src/iterations.ts — chart of the iterations' times over the run.
 import { draw_chart } from './charts';
 import type { Data } from './data';
 import { h } from './dom';
@@ -7,7 +7,7 @@ import { exact_milliseconds, plural, time } from './format';
 
 const points_max = 1500;
 
-/** Returns a chart of the time of iterations; null without iterations on one clock. */
+/** Returns a chart of the iterations' times; null if there are none, or no common clock. */
 export function iteration_times(data: Data): HTMLElement | null {
   const { begin, each, lengths } = data.timeline.iterations;
   if (lengths.length < 2) return null;

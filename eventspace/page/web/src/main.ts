@@ -74,7 +74,7 @@ function put_reading(data: Data): void {
 }
 
 /**
- * Draws the sections one after another, so that the first one is visible before the last one is
+ * Adds the sections one after another, so that the first one is visible before the last one is
  * drawn.
  */
 async function put_sections(data: Data): Promise<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/minimap.ts — overview of the whole run, in which a part is selected.
+// eventspace/page/web/src/minimap.ts — overview of the whole run, for selecting a part of it.
 import { style_of } from './causes';
 import type { Data } from './data';
 import { css, h, on_theme } from './dom';
@@ -10,7 +10,7 @@ const height = 56;
 
 type Share = [block: number, label: number, nanos: number];
 
-/** Returns the shares of all threads, as far as they are kept. */
+/** Returns the time of each label in each block, over all threads, where the page has parts. */
 function shares_of_threads(data: Data): Share[] {
   const { nanos, blocks, stretches, labels } = data.timeline;
   const length = Math.floor(nanos / blocks) + 1;
@@ -101,7 +101,7 @@ export class Minimap {
     }
   }
 
-  /** Draws the part that is shown, the stretches that are kept, and the times of findings. */
+  /** Marks the visible part, the stretches with threads' parts, and the times of findings. */
   private draw_marks(context: CanvasRenderingContext2D, width: number): void {
     const { nanos, stretches } = this.data.timeline;
     const x = (at: number): number => (width * at) / nanos;

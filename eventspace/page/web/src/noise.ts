@@ -17,7 +17,10 @@ function added(threads: Thread[]): Bin[] {
   return [...bins.values()].sort((a, b) => a[0] - b[0]);
 }
 
-/** Converts a time to a scale on which all bins have width 1: each doubling has 32 equal bins. */
+/**
+ * Converts a time to a scale on which each bin of a histogram has width 1. There are 32 bins of
+ * equal width in time between a power of two and the next one.
+ */
 function place_of(nanos: number): number {
   const doublings = Math.floor(Math.log2(Math.max(1, nanos)));
   return 32 * (doublings + nanos / 2 ** doublings - 1);
@@ -27,7 +30,7 @@ function nanos_at(place: number): number {
   return (1 + place / 32 - doublings) * 2 ** doublings;
 }
 
-/** Returns round numbers as ticks, at equal distances if possible. */
+/** Returns the positions of an axis' ticks: round times, at equal distances if possible. */
 function ticks(least: number, most: number): number[] {
   const [from, to] = [nanos_at(least), nanos_at(most)];
   const nice = (value: number): number => {

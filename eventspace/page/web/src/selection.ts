@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/selection.ts — selection of a part by dragging.
+// eventspace/page/web/src/selection.ts — selection of a horizontal range by dragging.
 
-/** Calls `select` with the begin and the end of each drag on an element, from left to right. */
+/** Calls `select` for each drag on an element, with the left and the right end in pixels. */
 export function drag_selection(
   element: HTMLElement,
   select: (from: number, to: number) => void,

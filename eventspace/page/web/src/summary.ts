@@ -18,7 +18,7 @@ const names: Record<string, string> = {
 };
 const findings_shown = 5;
 const losses_shown = 3;
-/** Unknown time above this share of the threads’ time is named at the top. */
+/** If more than this share of the threads' time is unknown, the top of the page tells it. */
 const unknown_share_named = 0.01;
 
 function figure_of(finding: Finding): string {
@@ -40,7 +40,7 @@ function large_figure(data: Data, finding: Finding): HTMLElement {
   );
 }
 
-/** Returns the command that predicts the run without a finding. */
+/** Returns the `paths analyze` command that predicts the run without a finding. */
 function command_of(data: Data, number: number): string {
   const title = data.head.title;
   const trace = /^[\w./-]+$/.test(title) ? title : `'${title.replaceAll("'", "'\\''")}'`;
@@ -120,7 +120,7 @@ export function summary(data: Data, jump: Jump): HTMLElement {
   return section('findings', 'Out of the ordinary', '', findings_of(data, jump), tiles);
 }
 
-/** Returns what could not be used of the trace; null if all of it was used. */
+/** Returns a note on the parts of the trace that could not be used; null if there are none. */
 export function damage(data: Data): HTMLElement | null {
   const { time: went } = data.report;
   const losses = [...data.head.losses, ...data.words.notes];

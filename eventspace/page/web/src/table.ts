@@ -8,7 +8,7 @@ export interface Column<Row> {
   value: (row: Row) => number | string;
   show?: (row: Row) => string | Node;
   /**
-   * Returns the whole of which the value is a share. The share is drawn as a bar under the figure.
+   * Returns the length of the bar that is drawn under the figure, as a share of the cell's width.
    */
   bar?: (row: Row) => number;
   colour?: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/time.ts — where the time of the run and of its threads went.
+// eventspace/page/web/src/time.ts — section on the time of the run and its threads, by cause.
 import type { Data, Sensitivity, TimeRow, WhatIf } from './data';
 import { legend, style_of } from './causes';
 import { h, section } from './dom';

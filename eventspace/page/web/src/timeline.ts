@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/timeline.ts — section on the course of the run in time.
+// eventspace/page/web/src/timeline.ts — section with the timeline of the run.
 import { legend } from './causes';
 import type { Data, Finding } from './data';
 import { choice, h, labelled, section } from './dom';
@@ -8,12 +8,12 @@ import { Minimap } from './minimap';
 import { Model } from './timeline_model';
 import { View } from './timeline_view';
 
-/** Iterations that are shown first, and around the place of a finding. */
+/** Number of iterations that are visible at first, and when a finding is shown. */
 const iterations_shown = 4;
 
 export interface TimelineSection {
   element: HTMLElement;
-  /** Shows the place of a finding; undefined if it has none. */
+  /** Returns a function that scrolls to a finding; undefined if the timeline cannot show it. */
   shows(finding: Finding): (() => void) | undefined;
 }
 
@@ -96,7 +96,7 @@ export function timeline(data: Data): TimelineSection | null {
   const shows = (finding: Finding): (() => void) | undefined => {
     const threads = model.threads_of(finding);
     if (threads.length === 0) return undefined;
-    // A finding that is hidden may not be on the critical path at all.
+    // A hidden finding may not be on the critical path, so time_on_path() may have no result.
     const at = finding.at_nanos ?? model.time_on_path(threads) ?? first;
     return () => {
       if (model.common_clock) view.show(at - 0.5 * usual, at + (iterations_shown - 0.5) * usual);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/timeline_model.ts — rows of the timeline, and what is in them.
+// eventspace/page/web/src/timeline_model.ts — rows of the timeline, with their pieces and steps.
 import type { Data, Finding, Stretch, TimelineLabel } from './data';
 
 export interface Row {
   name: string;
   level: 0 | 1 | 2; // cluster, host, thread
-  number: number; // number of the cluster or host, rank of the thread, or -1 for the critical path
+  number: number; // number of cluster or host, or rank of thread; -1 = row of the critical path
 }
 
-/** Part of a row's time. */
+/** Part of a row's time with one label. */
 export interface Piece {
   begin: number;
   end: number;
   label: number;
-  thread: number; // thread that was waited for, or -1
+  thread: number; // rank of the thread for which this one waited, or -1
 }
 
-/** Step of the critical path; a message if it is from one thread to another one. */
+/** Step of the critical path. If it leads from one thread to another one, it is a message. */
 export interface Step {
   begin: number;
   end: number;
@@ -25,17 +25,17 @@ export interface Step {
   to: number;
 }
 
-/** Stretch of the run with the places of its parts. */
+/** Stretch (span of the run's time) with indexes by which its parts are found quickly. */
 interface Indexed {
   stretch: Stretch;
-  first: number[]; // first part of each thread; one more for the end
+  first: number[]; // index of each thread's first part; one more for the end
   begins: number[];
 }
 
 const rows_first = 60;
 const path_row = -1;
 
-/** Returns the first place at which `is_after` holds. It must hold for all places behind it. */
+/** Returns the first index for which `is_after` holds. It must hold for all later indexes, too. */
 export function first_place(count: number, is_after: (place: number) => boolean): number {
   let [least, most] = [0, count];
   while (least < most) {
@@ -52,7 +52,7 @@ export class Model {
   readonly steps: Step[] = [];
   readonly iterations: { begin: number; end: number }[] = [];
   readonly nanos: number;
-  /** Usual length of an iteration, or of a piece of the run. */
+  /** Median length of an iteration; without iterations, a fitting part of the run. */
   readonly iteration_nanos: number;
   private readonly open = new Set<string>();
   private readonly stretches: Indexed[];
@@ -120,7 +120,7 @@ export class Model {
   is_path(row: Row): boolean {
     return row.number === path_row;
   }
-  /** Whether the parts of threads are kept at that time. */
+  /** Returns the stretches with threads' parts that overlap the time from `from` to `to`. */
   stretches_in(from: number, to: number): { begin: number; end: number }[] {
     return this.stretches
       .map((one) => one.stretch)
@@ -163,7 +163,7 @@ export class Model {
     if (!this.open.delete(key)) this.open.add(key);
     this.make_rows();
   }
-  /** Opens the rows above a thread. Returns the number of its row. */
+  /** Opens the rows of a thread's cluster and host. Returns the index of the thread's row. */
   open_thread(rank: number): number {
     const host = this.host_of_thread[rank];
     this.open.add(`1 ${host}`);
@@ -184,7 +184,7 @@ export class Model {
     if (clusters.length + with_threads.length + threads <= rows_first) return 2;
     return clusters.length + with_threads.length <= 4 * rows_first ? 1 : 0;
   }
-  /** Returns the number of the row of a thread, or of the host or cluster that hides it. */
+  /** Returns the index of a thread's row, or of the closed host or cluster that contains it. */
   row_of_thread(rank: number): number {
     const host = this.host_of_thread[rank];
     const cluster = this.data.shape.hosts[host]?.cluster;
@@ -205,13 +205,13 @@ export class Model {
     );
   }
 
-  /** Returns the steps of the critical path between two times. */
+  /** Returns the steps of the critical path that overlap the time from `from` to `to`. */
   steps_in(from: number, to: number): Step[] {
     const first = first_place(this.steps.length, (place) => this.steps[place].end > from);
     const last = first_place(this.steps.length, (place) => this.steps[place].begin >= to);
     return this.steps.slice(first, last);
   }
-  /** Visits the parts of a thread between two times. */
+  /** Calls `visit` for each part of a thread that overlaps the time from `from` to `to`. */
   visit(thread: number, from: number, to: number, visit: (piece: Piece) => void): void {
     for (const { stretch, first, begins } of this.stretches) {
       if (stretch.begin >= to || stretch.end <= from) continue;
@@ -239,7 +239,7 @@ export class Model {
     else for (const thread of this.threads_in(row)) this.visit(thread, from, to, visit);
   }
 
-  /** Returns the threads of a finding, or those of its host, or those of its cluster. */
+  /** Returns the ranks of a finding's thread, or of all threads of its hosts or its cluster. */
   threads_of(finding: Finding): number[] {
     const { hosts } = this.data.shape;
     const names = finding.hosts ?? [finding.place.host];
@@ -253,7 +253,7 @@ export class Model {
     const own = threads.filter((thread) => this.name_of_thread(thread) === finding.thread);
     return own.length > 0 ? own : threads;
   }
-  /** Returns when the critical path is first at one of these threads. */
+  /** Returns the time at which the critical path first reaches one of these threads. */
   time_on_path(threads: number[]): number | undefined {
     const wanted = new Set(threads);
     return this.steps.find((step) => wanted.has(step.from) || wanted.has(step.to))?.begin;

@@ -13,7 +13,7 @@ const column_width = 3;
 const steps_drawn = 4000;
 const arrows_drawn = 600;
 
-/** Colours of the page by their names in style.css, read once for each drawing. */
+/** Cache of the page's colours, keyed by their names in style.css. Made anew for each drawing. */
 class Colours {
   private readonly known = new Map<string, string>();
   of(style: string): string {
@@ -42,7 +42,7 @@ export class View {
   private selected = 0;
   private waits_to_draw = false;
   private drag: Drag | null = null;
-  private tops: number[] = [0]; // tops of the rows, and the end of the last one
+  private tops: number[] = [0]; // top of each row, and bottom of the last one
   private colours = new Colours();
   constructor(
     private model: Model,
@@ -84,13 +84,13 @@ export class View {
   get range(): [number, number] {
     return [this.from, this.to];
   }
-  /** The chosen row, for tests. */
+  /** The name of the chosen row, for tests. */
   get row(): string {
     return this.model.rows[this.selected]?.name ?? '';
   }
 
   private wheel(event: WheelEvent): void {
-    // Without focus on the timeline and without Ctrl, the wheel scrolls the page.
+    // If the timeline has no focus, the wheel scrolls the page unless Ctrl is pressed.
     if (document.activeElement !== this.canvas && !event.ctrlKey) return;
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
@@ -251,7 +251,7 @@ export class View {
     return `${iteration}at ${time(at)}`;
   }
 
-  /** Returns the shares of the labels in a row between two times, the largest first. */
+  /** Returns texts with each label's share of a row's time between two times, largest first. */
   private shares_of(row: Row, from: number, to: number): string[] {
     const sums = new Map<number, number>();
     let all = 0;
@@ -345,7 +345,7 @@ export class View {
     const mark = this.model.can_open(row) ? (this.model.is_open(row) ? '▾ ' : '▸ ') : '';
     context.fillText(mark + row.name, 6 + indent, top + tall / 2, this.label_width - 12 - indent);
   }
-  /** Draws a background where the parts of threads are kept. */
+  /** Draws a background behind the stretches of the run for which the page has threads' parts. */
   private draw_kept(context: CanvasRenderingContext2D, top: number, tall: number): void {
     context.fillStyle = this.colours.of('--back');
     for (const one of this.model.stretches_in(this.from, this.to)) {
@@ -375,7 +375,7 @@ export class View {
   private columns(): number {
     return Math.ceil(this.plot_width() / column_width);
   }
-  /** Draws how the time of all threads of a row divides, in columns. */
+  /** Draws columns with the shares of causes in the time of all threads of a row. */
   private draw_shares(
     context: CanvasRenderingContext2D,
     row: Row,
@@ -512,7 +512,7 @@ export class View {
       context.fillText(time(at), x + 4, axis_height / 2);
     }
   }
-  /** Draws the iterations with their numbers. If they are narrow, it leaves some out. */
+  /** Draws the begins of iterations with their numbers. Leaves some out if they are too close. */
   private draw_ruler(context: CanvasRenderingContext2D): void {
     const { iterations, each } = this.model;
     const first = first_place(iterations.length, (place) => iterations[place].end > this.from);

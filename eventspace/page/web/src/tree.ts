@@ -7,13 +7,13 @@ import { count, percent, plural, time } from './format';
 interface Node {
   name: string;
   detail: string;
-  join: number; // number in the report; -1 = threads, or nodes that are not shown
+  join: number; // index of the join in the report; -1 = threads, or nodes not shown
   children: Node[];
-  shown: number; // number of children shown; the others are one node
+  shown: number; // number of children that are shown; the others are one node
   threads: number; // number of threads that contribute through this node
-  last: number; // share of the rounds in which the node arrived last in its join
+  last: number; // share of the rounds in which the node arrived last at its join
   is_late: boolean; // whether `last` is at least twice the share by chance, and significant
-  one_way: number; // half of the two-way time; below 0 = both ends are on one host
+  one_way: number; // half of the two-way time to the join; below 0 = both are on one host
   is_wan: boolean;
   link: string;
   is_rest?: boolean; // whether the node stands for several nodes that are not shown
@@ -27,7 +27,7 @@ const node_width = 196;
 const node_height = 32;
 const level_width = 372;
 
-/** One-way times from contributors to their joins: half the two-way time of crossings and links. */
+/** One-way times from contributors to joins: half of the two-way times of crossings and links. */
 class Ways {
   private two_way = new Map<string, number>();
   constructor(private data: Data) {
@@ -120,12 +120,12 @@ const leaf = (name: string, detail: string, last: number, threads: number): Node
 });
 
 /**
- * Marks children that are last at least twice as often as by chance. By chance each thread is last
- * equally often, so a contributor's share is that of its threads. With few rounds the excess must
- * also be four standard deviations.
+ * Sets Node.is_late of children that arrive last at least twice as often as by chance. By chance,
+ * each thread arrives last equally often, so a child's share is its share of the threads. If there
+ * are few rounds, the excess must also be four standard deviations.
  */
 function judge(children: Node[], report: Join): void {
-  // If all arrive at the same moment, no contributor waited for the last one.
+  // If no contributor waits, all always arrive at the same time, and none is late.
   const waits = report.contributors.some((one) => (one.arrival_wait_nanos.mean ?? 0) > 0);
   const threads = children.reduce((sum, child) => sum + child.threads, 0);
   for (const child of children) {
@@ -160,7 +160,7 @@ const rows_of = (node: Node): number => {
   );
 };
 
-/** Closes the nodes that matter least, until the open ones fit into `rows_first` rows. */
+/** Closes the least important nodes until the open ones fit into `rows_first` rows. */
 function summarise(roots: Node[]): void {
   const inner: { node: Node; depth: number }[] = [];
   const visit = (node: Node, depth: number): void => {
@@ -219,7 +219,7 @@ class Drawing {
     );
     this.element.querySelector<SVGElement>('[data-focus]')?.focus();
   }
-  /** Returns the row of the node, which is in the middle of its children. */
+  /** Places a node and its children. Returns the node's row: the middle of its children's rows. */
   private place(node: Node, level: number, focus?: Node): number {
     this.levels = Math.max(this.levels, level);
     if (node.shown > 0 && node.children.length === node.shown + 1)
