@@ -47,7 +47,8 @@ struct AnalyzeOptions {
   std::optional<double> fail_over_percent;
 };
 
-/// A progress line that is overwritten; shown only on a terminal.
+/// Shows the progress in one line, which it overwrites. Does nothing if standard error is no
+/// terminal.
 class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -72,7 +73,7 @@ TraceDirectory opened(const std::vector<std::string>& names) {
   return TraceDirectory(std::vector<std::filesystem::path>(names.begin(), names.end()));
 }
 
-/// Writes a file; "-" is the standard output.
+/// Writes text to a file, or to the standard output if the name is "-".
 void write_text(const std::string& name, const std::string& text) {
   if (name == "-")
     std::cout << text;
@@ -117,7 +118,7 @@ void write_exports(const TraceDirectory& trace, const HostClocks& clocks,
   if (!options.noise.empty()) eventspace::export_noise(trace, options.noise, options.noise_thread);
 }
 
-/// Returns a line that lists the folders of further deployments, or "" if there are none.
+/// Returns a line with the folders of further deployments' traces, or "" if there are none.
 std::string further_deployments(const std::vector<std::string>& directories) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -135,7 +136,8 @@ std::string further_deployments(const std::vector<std::string>& directories) {
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
-/// Returns whether the command fails because the second run is slower, and says why.
+/// Whether the command must fail because the second run is slower (`--fail-over`). Prints the
+/// reason.
 bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& options) {
   if (!options.fail_over_percent) return false;
   const double percent = *options.fail_over_percent;
@@ -148,7 +150,7 @@ bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& optio
   return slower.value_or(true);
 }
 
-/// Returns whether the trace was usable, and whether the comparison did not fail.
+/// Returns false if the trace is unusable, or if the comparison with the other run fails.
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
   eventspace::check_questions(options.questions, trace.structure);
@@ -174,7 +176,7 @@ bool run(const AnalyzeOptions& options) {
   return !is_unusable(report) && !is_unusable(other) && !fails(comparison, options);
 }
 
-/// Returns "" if the text is a finite number that is not below 0, otherwise what is wrong.
+/// Checks that a text is a finite number that is not below 0. Returns "" or the mistake.
 std::string is_percent(const std::string& text) {
   const auto number = base::parse_number(text);
   return number && *number >= 0 ? ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/bursts.cpp — requests to senders and receivers, and their replies.
+// commands/bursts.cpp — requests to the senders and receivers of bursts, and reports of the
+// receivers.
 #include "commands/bursts.hpp"
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 namespace commands {
 namespace {
 
-/// Tag of control messages (requests and replies), and tag of timed messages.
+/// Tag of control messages (requests and reports), and tag of timed messages.
 constexpr std::uint64_t control_tag = 0, data_tag = 1;
 
 enum class What : std::uint64_t { end, receive, send, clock };
 
 struct Request {
   What what = What::end;
-  std::uint64_t number = 0;  ///< number of rounds or of bytes
+  std::uint64_t number = 0;  ///< receive: number of rounds; send: bytes per message
   std::vector<std::uint32_t> peers = {};
 };
 
@@ -38,7 +39,8 @@ Request request_of(const base::Payload& payload) {
   return request;
 }
 
-/// Returns a message whose pages are already touched.
+/// Returns a message of that size. Its memory was written, so that sending it causes no page
+/// faults.
 base::Payload bytes_of(std::uint64_t size) {
   return base::Payload::filled(
       size, [](std::span<std::byte> place) { std::memset(place.data(), 0x55, place.size()); });
@@ -56,8 +58,9 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
-/// Receives the timed messages. It posts the receives of the next round before it reports the
-/// arrivals of the last one. Therefore every message has a grant before its sender begins.
+/// Receives the timed messages. It requests the messages of the next round before it reports that
+/// those of the current round have arrived. Therefore every message has a grant (permission to
+/// send) before its sender begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {

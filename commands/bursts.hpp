@@ -13,29 +13,29 @@
 
 namespace commands {
 
-/// A stream of messages between two hosts.
+/// Sending and receiving host of a stream of messages.
 struct HostPair {
   std::uint32_t from = 0, to = 0;
 };
 
-/// Measures the times of messages that other hosts and this one send. The host that measures (the
-/// initiator) sends each receiver the number of messages and waits until all receivers are ready.
-/// It then requests the messages from the senders. Each receiver reports when its last message has
-/// arrived.
+/// Measures the times of bursts: messages that several hosts send at the same time. This host is
+/// the initiator. It first tells each receiver which messages to expect, and waits until all
+/// receivers are ready. For each burst, it then requests the messages from the senders. Each
+/// receiver reports when its last message of the burst has arrived.
 ///
 /// Units: A measured time begins when the initiator requests the messages. If the hosts share a
 ///        clock, the time ends when the last receiver has all messages. Otherwise it ends when the
-///        initiator has the last report. Control messages take the same time for every message
-///        size. The difference between the times of two sizes is therefore free of control
-///        messages.
-/// Thread-safe: no. While this host measures, the other hosts must be in help().
+///        initiator has the last report. Requests and reports take the same time for every message
+///        size, so the difference between the times of two sizes does not contain them.
+/// Thread-safe: no. The other hosts must be in help() during every call.
 /// Blocks: every call.
 /// Throws: TravelError if a host is lost.
 class Bursts {
  public:
   Bursts(paths::Thread& thread, paths::MessageGroup& group, bool is_one_clock);
 
-  /// Runs `samples` bursts of each size, alternating between sizes. Returns times by size.
+  /// Runs `samples` bursts of each size, alternating between sizes. Returns the times, indexed by
+  /// size and sample.
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
                                               const std::vector<std::uint64_t>& sizes,
                                               std::size_t samples);
@@ -43,7 +43,7 @@ class Bursts {
   void release(const std::vector<std::uint32_t>& hosts);
 
   bool is_one_clock() const { return is_one_clock_; }
-  std::uint64_t bytes() const { return bytes_; }  ///< bytes sent, without control messages
+  std::uint64_t bytes() const { return bytes_; }  ///< bytes of all bursts so far
   paths::Thread& thread() { return thread_; }
 
  private:
@@ -57,15 +57,15 @@ class Bursts {
   std::uint64_t bytes_ = 0;
 };
 
-/// Serves the initiator's requests to send and receive, until the initiator calls release().
+/// Carries out the initiator's requests to send and receive, until the initiator calls release().
 void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
-/// Whether these hosts, which call help(), read the same clock as this host. Equal addresses do
-/// not prove this, because forwarded ports lead to other machines.
+/// Whether all `hosts` read the same clock as this host. Equal addresses do not prove this, because
+/// a forwarded port leads to another machine. Requires: the hosts are in help().
 bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 
-/// Waits without a deadline for a message, while its sender is alive.
+/// Waits for a message without a deadline, and returns it. Throws if its sender is lost.
 base::Payload patiently(runtime::Handle<paths::Received> receiving);
 
 }  // namespace commands

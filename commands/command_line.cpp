@@ -52,7 +52,8 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
 
 namespace {
 
-/// Returns the command that `words` name; the first word is the outermost command.
+/// Returns the command to which `words` lead from `app`: a subcommand, a subcommand of that, and so
+/// on.
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {

@@ -13,10 +13,10 @@ namespace commands {
 
 using paths::set_examples;
 
-/// The exit codes of every command.
+/// Exit codes of all commands.
 enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
 
-/// Each function adds its subcommand. The subcommand sets `exit_code` if it was chosen and has run.
+/// Each of these functions adds one subcommand. When the subcommand has run, it sets `exit_code`.
 /// It may throw the exceptions that paths::run_main() documents.
 void add_check_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
@@ -46,8 +46,8 @@ struct RunOptions {
   paths::Overrides overrides;
 };
 
-/// Runs a program on every host of the config that belongs to this machine. On the virtual clock,
-/// all hosts run in one process. Returns the exit code.
+/// Runs a program as a process for each host of the config that has an address of this machine. On
+/// the virtual clock, runs all hosts in one process. Returns the exit code.
 int run_hosts(RunOptions& options);
 
 /// Runs the program `paths`. `commit` is for `--version`.

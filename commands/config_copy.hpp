@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/config_copy.hpp — a config that is read once, for several processes.
+// commands/config_copy.hpp — config file that is read once, for use by several processes.
 #pragma once
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace commands {
 
-/// A config file that is read only once. A pipe or standard input cannot be read again, so started
-/// processes get a copy of it.
+/// A config file that is read only once. A pipe or standard input cannot be read again. In that
+/// case, the processes that this one starts read a copy.
 ///
 /// Owns: the copy, which the kernel removes when the last process closes it.
 class ConfigCopy {
@@ -18,7 +18,7 @@ class ConfigCopy {
   ///         cannot be made.
   explicit ConfigCopy(const std::string& file);
   const base::Settings& settings() const { return settings_; }
-  /// Returns the file for processes that this one starts: the given file, or the copy of it.
+  /// Returns the name of the file that started processes can read: the given file, or its copy.
   const std::string& file() const { return file_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_schedule.cpp — text drawing of a schedule: tree or steps, traffic, longest way.
+// commands/draw_schedule.cpp — text drawing of a schedule: tree or steps, traffic, longest chain.
 #include "commands/draw_schedule.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct Flow {
   }
 };
 
-/// Messages by sender and receiver, or by their clusters.
+/// Messages, keyed by sender and receiver, or by their clusters.
 using Flows = std::map<std::pair<std::size_t, std::size_t>, Flow>;
 
 class ScheduleDrawer {
@@ -65,7 +65,8 @@ class ScheduleDrawer {
     flow.elements += step.elements();
   }
 
-  /// Whether the root reaches every host, and reaches each host by one way only.
+  /// Whether the hosts that exchange messages form a tree: exactly one way leads from the root to
+  /// each host.
   bool is_tree() const {
     std::size_t ends = 0;
     for (const auto& peers : peers_) ends += peers.size();
@@ -92,7 +93,7 @@ class ScheduleDrawer {
     return flow.messages == 1 ? bytes : fmt::format("{} in {} messages", bytes, flow.messages);
   }
 
-  /// Draws a subtree; children are in the order of first communication.
+  /// Draws a subtree. Children are in the order in which they first communicate with their parent.
   void draw_node(Rank rank, Rank parent, const std::string& first, const std::string& rest) {
     text_ += first + request_.participants.hosts[rank];
     if (rank != parent) {
@@ -174,7 +175,7 @@ class ScheduleDrawer {
 
   const ScheduleRequest& request_;
   Schedule schedule_;
-  std::vector<std::vector<Rank>> peers_;  // in the order of first communication
+  std::vector<std::vector<Rank>> peers_;  // by host; in the order of first communication
   Flows flows_;
   std::string text_;
 };

@@ -42,7 +42,7 @@ std::string_view fill(Drawing::Shape shape) {
   return "#f1f1f1";
 }
 
-/// Returns the tooltip.
+/// Returns the SVG element of a node's tooltip; "" if the node has no details.
 std::string title(const Drawing::Node& node) {
   return node.details.empty() ? ""
                               : fmt::format("<title>{}</title>", escaped_for_svg(node.details));
@@ -79,7 +79,7 @@ class SvgDrawer {
     return 16 + static_cast<int>(letter_pixels * static_cast<double>(letters));
   }
 
-  /// Returns the vertical position of the node's middle.
+  /// Draws a subtree. Returns the vertical position of its root's middle.
   int place(std::size_t index, int left) {
     const Drawing::Node& node = drawing_.nodes[index];
     const int right = left + width(node);

@@ -43,8 +43,8 @@ class TextDrawer {
   const Drawing& drawing_;
 };
 
-/// Returns for example "rows.N.from_next" for "rows.17.from_next". A config may declare one graph
-/// per thread, with names that differ only in the rank.
+/// Replaces numbers in a graph's name by N, for example in "rows.17.from_next". A config may
+/// declare one graph per thread, with names that differ only in the rank.
 std::string without_numbers(const std::string& graph) {
   std::string pattern;
   std::size_t begin = 0;

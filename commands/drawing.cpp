@@ -15,7 +15,7 @@ using base::Settings;
 using paths::Plan;
 using paths::StageId;
 
-/// Returns for example "less: 0.01, contributions: any" for a map, "[a, b]" for a list.
+/// Returns settings as text: "less: 0.01, contributions: any" for a map, "[a, b]" for a list.
 std::string in_words(const Settings& settings) {
   std::string text;
   for (const Settings& item : settings.items())
@@ -95,7 +95,7 @@ class Maker {
     return node;
   }
 
-  /// Returns the element of a stage at the end of a path, or nullptr.
+  /// Returns the element that a path accesses at its last stage, or nullptr if there is none.
   const Plan::PlanElement* element_of(StageId end) const {
     const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[end].wrapper];
     for (const paths::SettingHelp& setting : kinds_.at(wrapper.kind).settings) {

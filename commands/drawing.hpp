@@ -10,7 +10,7 @@
 
 namespace commands {
 
-/// A plan as a forest of nodes, the only input of most drawers.
+/// A plan as trees of nodes, from which most of the functions below draw.
 struct Drawing {
   enum class Shape { element, wrapper, join, threads };
   struct Node {
@@ -19,7 +19,7 @@ struct Drawing {
     std::string cluster;
     std::string name;                ///< text such as "sum.join", "store", "threads 0-3"
     std::string details;             ///< text such as "allreduce of 2; operation: sum", "10ms"
-    std::vector<std::size_t> above;  ///< nodes whose paths continue here, in slot order
+    std::vector<std::size_t> above;  ///< indexes of nodes whose paths continue here, in slot order
   };
   struct Tree {
     std::string graph;
@@ -31,7 +31,7 @@ struct Drawing {
 
 Drawing make_drawing(const paths::Plan& plan, const paths::WrapperKinds& kinds);
 
-/// Each function returns the whole document.
+/// Each of these functions returns the drawing as a whole document.
 std::string draw_text(const paths::Plan& plan, const Drawing& drawing);
 std::string draw_dot(const Drawing& drawing);
 std::string draw_svg(const Drawing& drawing);

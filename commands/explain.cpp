@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/explain.cpp — `paths explain`: the selected schedule of a collective, and why.
+// commands/explain.cpp — `paths explain`: the selected schedule of a collective, with the reason.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,12 +27,12 @@ using groups::RankedSchedule;
 
 struct ExplainOptions {
   ScheduleOptions schedule;
-  std::string grouping;   ///< "" = that of the caller
-  std::string decisions;  ///< file of a table; "" = that of the config
+  std::string grouping;   ///< "" = the grouping of a caller
+  std::string decisions;  ///< file of a table; "" = the table of the config
   bool lists_all = false;
 };
 
-/// Returns a call of a group whose values may be summed in the order that the word names.
+/// Returns a call of a group whose values may be combined in the order named by `grouping`.
 groups::Call call_with(collectives::Collective collective, const std::string& grouping) {
   groups::Call call;
   call.collective = collective;
@@ -42,7 +42,8 @@ groups::Call call_with(collectives::Collective collective, const std::string& gr
   return call;
 }
 
-/// Returns the key by which the caller asks for its schedule: a declared collective, or a group.
+/// Returns the key with which the schedule is selected, for a declared collective or for a call of
+/// a group.
 groups::SelectionKey key_of(const ScheduleRequest& request, const std::string& grouping) {
   const bool is_declared = request.declared && grouping.empty();
   const groups::Call call =
@@ -72,7 +73,7 @@ std::string reason_for(const RankedSchedule& row) {
   }
 }
 
-/// Returns how the caller got its schedule, as the title of the answer.
+/// Returns the title of the output. If the collective does not use a schedule, it says so.
 std::string title_of(const ScheduleRequest& request) {
   if (!request.declared) return "Schedule";
   const DeclaredCollective& declared = *request.declared;
@@ -93,7 +94,7 @@ std::string assumptions_text(const groups::AssumedCosts& assumed) {
   return text;
 }
 
-/// Returns the orders of summation that the caller may have.
+/// Returns the permitted orders of summation in words: `worst` and all stricter ones.
 std::string allowed_text(Order worst) {
   if (worst == Order::canonical) return fmt::format("'{}'", name_of(worst));
   return fmt::format("'{}' or a stricter one", name_of(worst));
@@ -105,7 +106,8 @@ std::string percent_text(base::Nanos time, base::Nanos reference) {
                          static_cast<double>(std::max<std::int64_t>(reference.count(), 1)));
 }
 
-/// Returns the value with three digits and the largest unit that keeps it at 1 or more.
+/// Returns the value with three digits, in the largest unit in which it is at least 1. Each unit is
+/// `step` times the one before.
 std::string rounded_text(double value, double step, std::initializer_list<std::string_view> units) {
   const auto* unit = units.begin();
   while (value >= step && unit + 1 != units.end()) {
@@ -119,7 +121,8 @@ std::string rounded_time(base::Nanos time, double factor) {
   return rounded_text(static_cast<double>(time.count()) * factor, 1000, {"ns", "us", "ms", "s"});
 }
 
-/// Returns the value that a cost has on all links, times `factor`; or the factor, if links differ.
+/// Returns a cost of the network times `factor`, in words. If links have different costs, returns
+/// only the factor.
 std::string cost_text(const pricing::Network& network, groups::NetworkCost cost, double factor) {
   using groups::NetworkCost;
   if (cost == NetworkCost::message) return rounded_time(network.message_cost, factor);
@@ -163,7 +166,7 @@ void print_changes(const ScheduleRequest& request, const groups::Explanation& ex
                "blocks");
 }
 
-/// Returns the place and the figures of a row of a table.
+/// Returns the position of a table's row, and what the row tells, in words.
 std::string row_text(const tuner::Decision& row, groups::Reason reason) {
   std::string text = fmt::format(
       "{}, a row up to {}", row.position.text(),
@@ -238,7 +241,7 @@ void print_shared_memory(const ScheduleRequest& request) {
                  "forbid that with `shared_memory: false`.\n";
 }
 
-/// Prints the algorithms for the collective that are impossible on this topology.
+/// Prints the algorithms that do the collective, but not on this topology, with the reasons.
 void print_refused(const ScheduleRequest& request, const std::vector<RankedSchedule>& ranking) {
   bool has_title = false;
   for (const Algorithm& algorithm : collectives::all_algorithms()) {
@@ -252,7 +255,7 @@ void print_refused(const ScheduleRequest& request, const std::vector<RankedSched
   }
 }
 
-/// Returns the plan with the table of a file, if a file is given.
+/// If a file is named, replaces the plan's table of decisions by the table in the file.
 paths::Plan with_decisions(paths::Plan plan, const std::string& file) {
   if (!file.empty()) plan.decisions = tuner::load_decision_table(file);
   return plan;

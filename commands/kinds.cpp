@@ -25,7 +25,7 @@ using paths::SettingHelp;
 using paths::TransferWord;
 using paths::WrapperKind;
 
-/// An entry of the reference.
+/// An entry of the reference: a wrapper, collective or algorithm.
 struct Described {
   std::string group;  ///< heading such as "Wrappers"
   std::string name;
@@ -33,7 +33,7 @@ struct Described {
   std::vector<SettingHelp> settings;
 };
 
-/// Returns the effect of the kind on its path.
+/// Returns sentences about the effect of a kind of wrapper on its path.
 std::string character(const WrapperKind& kind) {
   std::string text;
   if (kind.drives_own_path()) text += " Begins a path without a thread.";
@@ -114,8 +114,8 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// Returns the names of schedules that the config key `algorithm` accepts in place of this word;
-/// none if the word does not stand for schedules.
+/// If the word stands for any schedule, returns the names that the config key `algorithm` accepts
+/// in its place. Otherwise returns none.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())

@@ -25,16 +25,16 @@ constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
 constexpr Nanos apart = 100ms;      // time between the starts of batches
 constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
-// Times below this are distorted by one time slice of another process.
+// Latencies below this are so short that a time slice of another process spoils a measurement.
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns by how much the time of a message must exceed that of one byte. The overhead of the
-/// hosts is then negligible in the difference.
+/// Returns the least difference between the time of a message and the time of one byte. With less,
+/// the difference would depend too much on overhead of the hosts.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
-/// Returns the size of messages for several streams. The size is so large that the order of a
-/// host's first frames does not matter.
+/// Returns the size of messages for the measurement of streams. The messages take so long that the
+/// order of a host's first frames does not matter.
 std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   constexpr double seconds_least = 0.07;
   while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
@@ -42,8 +42,8 @@ std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   return size;
 }
 
-/// Returns the interference with this process so far. Column 8 of the first line of /proc/stat is
-/// the time that a hypervisor took (steal).
+/// Returns counters of the interference with this process. Column 8 of the first line of /proc/stat
+/// is the time that a hypervisor took (steal).
 tuning::Interference interference_so_far() {
   tuning::Interference so_far;
   rusage used{};
@@ -138,8 +138,8 @@ class LinkMeasurement {
     }
   };
 
-  /// Measures one stream. If too few batches were undisturbed, it uses all batches that agree with
-  /// each other.
+  /// Measures latency and rate of one stream from undisturbed batches. If there are too few of
+  /// them, uses all batches that agree with each other.
   void measure_one_stream() {
     tuning::StopRule rule;
     if (is_spoilt_easily()) rule.batches_most *= 2;
@@ -160,8 +160,8 @@ class LinkMeasurement {
     figures_.is_usable = found.is_usable();
   }
 
-  /// Without a common clock, the measured time is that of the way there and back. The latency is
-  /// then half of it.
+  /// Without a common clock, the measured time covers the way there and back, so the latency is
+  /// half of it.
   void take_latency(const tuning::Measurement& latency) {
     const double ways = bursts_.is_one_clock() ? 1 : 2;
     figures_.latency = Nanos(std::llround(latency.figure() / ways));
@@ -174,8 +174,8 @@ class LinkMeasurement {
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Sends messages of size_ over this many pairs of hosts at once. Returns how much longer they
-  /// take than messages of one byte over the same pairs.
+  /// Sends messages of `size_` bytes over `streams` pairs of hosts at once. Returns by how many
+  /// nanoseconds they take longer than messages of one byte over the same pairs.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);
@@ -258,7 +258,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
   const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
   const auto add_streams = [&](std::size_t tried) {
     const auto pairs = static_cast<double>(tried);
-    // Several streams take the time of one stream, unless they compete for the link.
+    // Several streams take the same time as one, unless they compete for the link.
     add(stream_batches, 2, pairs * bytes(),
         std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
     return tried <= streams;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/measure.cpp — `paths measure`: measured links between a config's hosts, as a file.
+// commands/measure.cpp — `paths measure`: measurement of the links between a config's hosts.
 
 #include <filesystem>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace commands {
 namespace {
 
-/// Internal subcommand that `paths measure` starts as the process of each host.
+/// Internal subcommand that `paths measure` runs as the program of each host.
 constexpr const char* of_host = "measuring";
 constexpr std::size_t streams_limit = 1024;
 
@@ -36,7 +36,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->capture_default_str();
 }
 
-/// Checks the config once. Otherwise each host would report the same mistakes.
+/// Checks the config before any host starts. Otherwise each host would report the same mistakes.
 void check_config(const MeasureCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/network_measurement.cpp — rounds of tests, and their results.
+// commands/network_measurement.cpp — rounds of link tests, and their results.
 #include "commands/network_measurement.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,8 @@ constexpr int of_source = 1, of_target = 2;
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-/// Returns the hosts of a cluster that have threads, its exit first.
+/// Returns the hosts of a cluster that have threads. The exit of the cluster is the first one, if
+/// it has threads.
 std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluster) {
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -98,8 +99,8 @@ void NetworkMeasurement::look_at_output() {
                     fmt::join(clusters_, ", ")));
 }
 
-/// Reads the declared latencies of clusters' networks. The network of a cluster with one host
-/// cannot be measured, but messages pass it.
+/// Reads the declared latencies of the networks inside clusters. They are needed for clusters with
+/// one host, whose network cannot be measured although messages pass it.
 void NetworkMeasurement::find_networks(const paths::Plan& plan) {
   declared_.assign(plan.clusters.size(), Nanos(0));
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -149,7 +150,7 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
   tests_.push_back(std::move(test));
 }
 
-/// Puts each test into the first round that has no test with a common resource.
+/// Puts each test into the first round in which no other test uses the same cluster or machine.
 void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   std::vector<std::set<std::string>> taken;
   for (std::size_t number = 0; number < tests_.size(); ++number) {
@@ -171,7 +172,8 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   }
 }
 
-/// Estimates the cost from the config's links, or from defaults for links without figures.
+/// Estimates the cost of all tests, and prints it. For links without figures in the config, assumes
+/// defaults.
 void NetworkMeasurement::say_cost(const paths::Plan& plan) {
   bool is_guess = false;
   for (const auto& round : rounds_) {
@@ -261,7 +263,8 @@ std::string NetworkMeasurement::name_of(const Test& test) const {
                               : clusters_[test.from] + " to " + clusters_[test.to];
 }
 
-/// Returns the latency of the clusters' networks that the messages passed in addition to the link.
+/// Returns the latency of the networks inside clusters that messages of the test pass before and
+/// after the link.
 Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
   const auto of = [&](std::uint32_t cluster) {
     const auto& network = network_.clusters[cluster].network;
@@ -271,8 +274,8 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
-/// Whether the streams fill the networks of the hosts on one side. The link may then carry more
-/// streams.
+/// Whether the streams together use the full rate of the hosts on one side. In that case, the link
+/// may be able to carry more streams.
 bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
   constexpr double nearly = 0.9;
   const double rate = static_cast<double>(link.streams) * link.bits_per_second;
@@ -307,7 +310,8 @@ void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
                         seconds(figures.took), static_cast<double>(figures.bytes) / 1e6));
 }
 
-/// Keeps the old figures of links and networks that could not be measured. Returns the changes.
+/// Copies the old figures of links and networks that could not be measured. Returns descriptions of
+/// the figures that changed.
 std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetwork& old) {
   for (auto& cluster : network_.clusters)
     for (const auto& before : old.clusters)

@@ -19,11 +19,11 @@ struct MeasureOptions {
   std::size_t streams_most = 16;  ///< maximum number of streams to try between two clusters
 };
 
-/// Measures the network of each cluster with two hosts, then the link of every two clusters, in
-/// each direction. Tests that share a cluster run one after the other, because they share hosts,
-/// exits or links. On the steady clock, tests that share a machine also run one after the other.
-/// All other tests run at once, in rounds. The first host starts each round and collects the
-/// results.
+/// Measures the network inside each cluster that has at least two hosts, then the link between
+/// every two clusters in each direction. Each of these is a test. Tests run in rounds; the tests of
+/// a round run at the same time. Tests with a common cluster are in different rounds, because they
+/// share hosts, exits or links. On the steady clock, so are tests with a common machine. The first
+/// host starts each round and collects the results.
 ///
 /// Thread-safe: one object serves all threads of a process; the first thread of each host takes
 ///              part.
@@ -33,18 +33,18 @@ class NetworkMeasurement {
 
   /// Reads the old file and prints the estimated cost.
   /// Throws: std::invalid_argument in these cases:
-  /// - hosts of the config cannot all reach each other;
+  /// - some hosts of the config cannot reach each other;
   /// - a cluster has no threads, or fewer than two hosts can send;
   /// - the output cannot be written;
   /// - the old file is about other clusters.
   /// Throws: ConfigError if the old file has no valid content.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
-  /// On the first host, writes the file and prints the changes.
+  /// On the first host, writes the file and prints the differences from the old file.
   /// Throws: std::runtime_error if a link could not be measured or the file could not be written.
   void finish(const paths::RunSummary& run);
 
-  /// Returns the results. Valid in the process of the first host.
+  /// Returns the results. They exist only in the process of the first host.
   const tuning::MeasuredNetwork& network() const { return network_; }
   const Cost& expected() const { return expected_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -52,11 +52,11 @@ class NetworkMeasurement {
 
  private:
   struct Test {
-    /// Clusters; both are equal if the test measures a cluster's network.
+    /// Source and target cluster; equal if the test measures the network inside a cluster.
     std::uint32_t from = 0, to = 0;
     LinkTask task;
-    /// Bit mask of the clusters' networks that the messages pass: 1 = that of the source cluster,
-    /// 2 = that of the target cluster.
+    /// Bit mask of the networks inside clusters that the messages pass: 1 = network of the source
+    /// cluster, 2 = network of the target cluster.
     int networks = 0;
   };
 
@@ -76,7 +76,7 @@ class NetworkMeasurement {
 
   const MeasureOptions options_;
   std::vector<std::string> clusters_;
-  std::vector<base::Nanos> declared_;  // latencies of clusters' networks, as in the config
+  std::vector<base::Nanos> declared_;  // declared latency of the network inside each cluster
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;

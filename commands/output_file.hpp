@@ -10,7 +10,8 @@
 
 namespace commands {
 
-/// Checks before long work that the file can be written.
+/// Checks that the file can be written. Called before a long computation, whose results would be
+/// lost.
 /// Throws: std::invalid_argument that names `--output` if it cannot.
 inline void check_output(const std::string& file) {
   try {

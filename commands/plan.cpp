@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/plan.cpp — `paths plan`: planned allgather on a config's links, and its alternatives.
+// commands/plan.cpp — `paths plan`: planning of an allgather on a config's links.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ void print_pools(const Participants& all) {
                            planning::lines(planning::pools_by_bandwidth(costs), all.hosts));
 }
 
-/// Compared alternatives: algorithms of the library and of papers, and the fastest plan of Min³+.
+/// Alternatives that the command compares: algorithms of the library and of papers, and the fastest
+/// plan of Min³+.
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
   std::size_t tried = 0;                        ///< number of compared plans of Min³+

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/run.cpp — `paths run`: a config's hosts as processes of this machine.
+// commands/run.cpp — `paths run`: start of a config's hosts as processes of this machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,9 +54,9 @@ struct Run {
   std::string id, sockets, first_port;
 };
 
-/// Returns the environment variables that paths::main() of the program reads. Every variable is
-/// set, so that the program inherits none from a shell. An empty value means that the option was
-/// not given.
+/// Returns the environment variables that paths::main() of the program reads, with their values. It
+/// sets all of them, so that the program inherits none from a shell. An empty value means that the
+/// option was not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
                                                            const Run& run = {}) {
@@ -97,16 +97,18 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
   return paths::launch({process}, launch_options(plan));
 }
 
-/// Returns the secret id of the run: PATHS_RUN if it is set, otherwise a new one. Returns "" if
-/// other machines start some hosts, because only a common launcher can choose an id for all. The id
-/// is passed on in the environment only: every user of the machine can read command lines.
+/// Returns the secret id of the run: the value of PATHS_RUN if it is set, otherwise a new id.
+/// Returns "" if other machines start some of the hosts, because only a common launcher can choose
+/// one id for all. The id must be passed only in the environment, because every user of the machine
+/// can read command lines.
 std::string run_id(bool is_whole_run) {
   if (const char* given = std::getenv("PATHS_RUN"); given != nullptr && *given != 0) return given;
   if (!is_whole_run) return {};
   return runtime::new_secret();
 }
 
-/// Returns the process of a switch, which this program runs.
+/// Returns how to start the process that emulates a cluster's switch: this program with the
+/// subcommand `switch`.
 paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
                              std::uint32_t cluster, const Run& run) {
   paths::Launch process;
@@ -118,7 +120,7 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
   return process;
 }
 
-/// Returns ports that no other run uses. Returns nothing if the config sets ports, or if processes
+/// Reserves ports that no other run uses. Returns nullopt if the config sets ports, or if processes
 /// on other machines expect the usual ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
@@ -133,7 +135,7 @@ std::size_t longest_relative(const paths::Plan& plan) {
   std::size_t longest = 0;
   const auto note = [&](const std::string& address) {
     const bool is_in_folder = !address.starts_with("ipc:///");
-    // The door of a host has a longer name than its Unix socket.
+    // The door of a host (its socket for shared memory) has a longer name than its Unix socket.
     const std::size_t bytes = address.starts_with("ipc://")
                                   ? paths::door_address(address).size() - scheme_bytes
                                   : door_of_tcp_bytes;
@@ -145,8 +147,9 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
-/// Makes the folder for the sockets of the run. Hosts of TCP need it for shared memory only. If it
-/// cannot be made, they say why they have none, unless a folder of their own can be made.
+/// Makes the folder for the sockets of the run. With the transport TCP, hosts need it only for
+/// shared memory. If it cannot be made for them, they try folders of their own later, and report a
+/// failure themselves.
 void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& sockets) {
   const bool needs_files = plan.transport == paths::Plan::Transport::ipc;
   if (!needs_files && !plan.shared_memory) return;
@@ -157,7 +160,8 @@ void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& s
   }
 }
 
-/// Checks all hosts before any host is started. Otherwise each host would report the mistake.
+/// Checks before any host starts that all hosts can listen on their addresses. Otherwise each host
+/// would report the same mistake.
 void check_reachable(const std::string& file, const paths::Plan& plan,
                      const std::vector<std::uint32_t>& hosts) {
   std::vector<std::string> addresses;

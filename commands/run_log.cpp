@@ -14,7 +14,7 @@ namespace commands {
 
 RunLog::RunLog(std::string file, const std::string& tune) : file_(std::move(file)) {
   read(tune);
-  // An empty line ends a line that was not written to its end.
+  // A killed tune may have left an incomplete last line. This line break ends it.
   out_.open(file_, std::ios::app);
   write("");
   if (remaining_ == 0) write(nlohmann::json{{"tune", tune}}.dump());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/run_log.hpp — file with the times of all runs of `paths tune`, from which an ended tune
-// continues.
+// commands/run_log.hpp — file with the times of all runs of `paths tune`, so that an interrupted
+// tune can continue.
 #pragma once
 #include <deque>
 #include <fstream>
@@ -12,9 +12,10 @@
 
 namespace commands {
 
-/// A file of lines in JSON. The first line of a tune names what was tuned; then each run has a line
-/// with the collective, its size, the schedule and the time. A void run has the time null. A tune
-/// that has written its table adds a last line.
+/// A file with one JSON object per line. A *tune* is one execution of `paths tune`. Its first line
+/// names what it tunes, such as the config and the clock. Then each run adds a line with the
+/// collective, its size, the schedule and the time. A void run, which was disturbed, has the time
+/// null. When the tune has written its table, it adds a last line.
 ///
 ///     {"tune": "config 5b1f..., steady clock"}
 ///     {"run": "allreduce 64 tree:shape=flat", "nanos": 10110000}
@@ -23,17 +24,18 @@ namespace commands {
 /// Thread-safe: no.
 class RunLog {
  public:
-  /// Opens the file, or makes it. Reads the runs of the last tune of that name, unless it has
-  /// finished. Lines that are no JSON are ignored: a killed tune leaves such a line.
+  /// Opens or creates the file. If the last tune in it has the name `tune` and has not finished,
+  /// reads its runs. Ignores lines that are no JSON, because a killed tune may leave such a line.
   /// Throws: std::runtime_error if the file cannot be written.
   RunLog(std::string file, const std::string& tune);
 
-  /// Returns the number of runs that the file had, and that take() has not returned yet.
+  /// Returns the number of runs that were read and that take() has not returned yet.
   std::size_t remaining() const { return remaining_; }
-  /// Returns the next time of that run in the file, which may be void. Returns nothing if the file
-  /// has no more runs of that name.
+  /// Returns the next time that was read for `run`, such as "allreduce 64 tree:shape=flat". The
+  /// inner nullopt means a void run, the outer one that there are no more times.
   std::optional<std::optional<base::Nanos>> take(const std::string& run);
-  /// Adds a run. Throws: std::runtime_error if the file cannot be written.
+  /// Appends a run to the file. nullopt = void. Throws: std::runtime_error if the file cannot be
+  /// written.
   void add(const std::string& run, std::optional<base::Nanos> time);
   /// Marks the tune as finished, so that the next one begins anew.
   void finish();

@@ -20,7 +20,7 @@ void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
   add_algorithm_option(command, options);
 }
 
-/// Prints a program portion by portion, because it may be too long to be in memory as a whole.
+/// Prints the steps of one host portion by portion, because all of them may not fit into memory.
 void print_program(const ScheduleRequest& request, collectives::Rank me) {
   const collectives::Program program = request.program(me);
   std::cout << fmt::format("{}:", request.participants.hosts[me]);

@@ -89,7 +89,7 @@ void read_clusters(const std::string& text, Participants& read, base::Mistakes& 
     read.clusters.push_back(fmt::format("cluster {}", cluster));
 }
 
-/// Returns the host that the word names: by name, as CLUSTER/HOST, or by number.
+/// Returns the host that a word names. The word is a name, CLUSTER/HOST, or a number.
 Rank read_host(std::string_view option, const std::string& word, const Participants& all,
                base::Mistakes& mistakes) {
   for (Rank rank = 0; rank < all.hosts.size(); ++rank)
@@ -106,7 +106,7 @@ Rank read_host(std::string_view option, const std::string& word, const Participa
   return 0;
 }
 
-/// Returns the number of elements of each size.
+/// Converts the sizes in the option `--size` to numbers of elements.
 std::vector<Count> read_elements(const ScheduleOptions& options, Count element_bytes,
                                  base::Mistakes& mistakes) {
   std::vector<Count> elements;
@@ -171,7 +171,7 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
                 fmt::format("--root: {} has none, found '{}'", name_of(collective), options.root));
 }
 
-/// Returns the collective of the config with that name, if there is one.
+/// Returns the allreduce of the config with that name; nullopt if there is none.
 std::optional<DeclaredCollective> find_declared(const paths::Plan& plan, const std::string& name) {
   const auto number = plan.graph_named(name);
   if (!number || plan.graphs[*number].kind != name_of(Collective::allreduce)) return std::nullopt;
@@ -185,7 +185,8 @@ std::optional<DeclaredCollective> find_declared(const paths::Plan& plan, const s
                             paths::reduction_of(graph.settings)};
 }
 
-/// Reads the task of a collective that the config declares. Its size is that of the config.
+/// Reads the task of a collective that the config declares. The size comes from the config, so the
+/// options `--size` and `--root` are mistakes.
 void read_declared(const ScheduleOptions& options, ScheduleRequest& request,
                    base::Mistakes& mistakes) {
   const DeclaredCollective& declared = *request.declared;

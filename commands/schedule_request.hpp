@@ -17,15 +17,15 @@
 
 namespace commands {
 
-/// Options as text.
+/// Options of commands about schedules, as given on the command line.
 struct ScheduleOptions {
-  std::string file, clusters;  ///< participants; exactly one of the two is set
+  std::string file, clusters;  ///< config, or list of clusters; exactly one of the two is set
   std::string collective;
   std::string algorithm;  ///< text such as "stretched:exchange=two,stretch=64"
   std::string size;       ///< size such as "1MiB", or one per block: "8B,0B,16B"
   std::string element = "1B";
   std::string root;
-  std::string host;  ///< only host whose steps are wanted; "" = all
+  std::string host;  ///< host whose steps are wanted; "" = all hosts
 };
 
 /// Adds the options that most commands about schedules share. `options` must outlive parsing.
@@ -36,26 +36,26 @@ void add_algorithm_option(CLI::App& command, ScheduleOptions& options);
 
 /// The participants of a collective.
 struct Participants {
-  std::shared_ptr<const paths::Plan> plan;  ///< only if the participants are from a config
+  std::shared_ptr<const paths::Plan> plan;  ///< set only if a config is given
   std::shared_ptr<const collectives::Topology> topology;
-  std::optional<pricing::Network> network;  ///< only if the participants are from a config
+  std::optional<pricing::Network> network;  ///< set only if a config is given
   std::vector<std::string> hosts;           ///< names, by rank
-  std::vector<std::string> clusters;        ///< names, in the order of the topology
-  /// Which of them share memory, if they are processes.
+  std::vector<std::string> clusters;        ///< names, by number of the cluster in the topology
+  /// Participants by machine. Set only if the config lets hosts of a machine share memory.
   std::optional<groups::Machines> machines;
 };
 
 /// A collective that the config declares.
 struct DeclaredCollective {
   std::string name;
-  std::string algorithm;      ///< as the config writes it
-  bool has_schedule = false;  ///< whether a schedule carries it out, and not a tree of wrappers
+  std::string algorithm;      ///< text as in the config
+  bool has_schedule = false;  ///< whether a schedule carries it out, not a tree of wrappers
   paths::Reduction reduction;
 };
 
-/// Parsed options.
+/// ScheduleOptions, parsed and checked.
 struct ScheduleRequest {
-  /// The collective, if `--collective` names one of the config.
+  /// Set if `--collective` names a collective of the config.
   std::optional<DeclaredCollective> declared;
   Participants participants;
   collectives::CollectiveSpec task;
@@ -64,20 +64,20 @@ struct ScheduleRequest {
   collectives::Parameters parameters;
   std::optional<collectives::Rank> host;
 
-  /// Returns the bytes of that many elements; tokens of a barrier have no bytes.
+  /// Returns the size of `elements` elements. The elements of a barrier are tokens without bytes.
   pricing::Bytes bytes_of(collectives::Count elements) const {
     return task.collective == collectives::Collective::barrier ? 0 : elements * element_bytes;
   }
-  /// Returns for example "allreduce of 1MiB over 8 hosts in 2 clusters (alpha 4, beta 4)".
+  /// Returns text such as "allreduce of 1MiB over 8 hosts in 2 clusters (alpha 4, beta 4)".
   std::string task_text() const;
-  /// Returns the text of the selected schedule, for example "stretched:exchange=two,stretch=64".
+  /// Returns algorithm and parameters as text, for example "stretched:exchange=two,stretch=64".
   std::string schedule_text() const;
   collectives::Program program(collectives::Rank me) const {
     return algorithm->program(task, parameters, me);
   }
 };
 
-/// Options that are required.
+/// Requirements of a command on its options.
 struct Needed {
   /// Whether a size is required; otherwise the default is one element per participant.
   bool size = false;
@@ -93,16 +93,17 @@ std::optional<collectives::Collective> read_collective(const std::string& word,
 ///         sizes beyond 64 bits, and an algorithm that cannot do the collective (with the reason).
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
-/// Returns for example "stretched:exchange=two,stretch=64", in the format of read_request().
+/// Returns a schedule as text that read_request() accepts, such as
+/// "stretched:exchange=two,stretch=64".
 std::string schedule_text(const collectives::Algorithm& algorithm,
                           const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
 /// Prints the collective and the lower bound of its time; returns the bound.
 /// Requires: participants of a config.
 base::Nanos print_task(const ScheduleRequest& request);
-/// Returns how much longer than the bound a time is, for example "1.050"; "" without a bound.
+/// Returns time / bound as text, for example "1.050"; "" if the bound is 0.
 std::string ratio_text(base::Nanos time, base::Nanos bound);
-/// Returns for example "1.234 ms".
+/// Returns a time as text such as "1.234 ms".
 std::string milliseconds(base::Nanos time);
 /// Adds a mistake in the command line.
 void add_mistake(base::Mistakes& mistakes, const std::string& message);

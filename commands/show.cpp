@@ -19,7 +19,8 @@ struct ShowOptions {
   ScheduleOptions schedule;
 };
 
-/// Draws a schedule. `--algorithm` and `--root` then apply to the schedule, not to the config.
+/// Draws a schedule. In this case, `--algorithm` and `--root` apply to the schedule, not to the
+/// config.
 int show_schedule(const ShowOptions& options) {
   ScheduleOptions schedule = options.schedule;
   schedule.file = options.file;

@@ -31,7 +31,8 @@ struct SpaceOptions {
   std::uint64_t tuples = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Returns for example "owned by 1234 (solver), mapped by 1250 (monitor)", without this process.
+/// Returns the processes that use a space, except this one, as in "owned by 1234 (solver), mapped
+/// by 1250 (monitor)".
 std::string whose(const SharedSpace& space) {
   const pastset::SharedMapping& mapping = space.mapping();
   const auto processes = mapping.processes();
@@ -100,8 +101,7 @@ void show_space(const std::string& name) {
 }
 
 /// Returns the tuple with that number, or the first later one that still exists. Waits for the
-/// tuple as long as the owner of the space lives, even if all processes that moved tuples have
-/// ended.
+/// tuple until the owner of the space ends, even if all processes that moved tuples have ended.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
   for (bool is_reported = false;;) {

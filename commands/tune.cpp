@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/tune.cpp — `paths tune`: a table of the fastest schedules, found by running them.
+// commands/tune.cpp — `paths tune`: search for the fastest schedules by running them.
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -15,7 +15,7 @@
 namespace commands {
 namespace {
 
-/// Internal subcommand that `paths tune` starts as the process of each host.
+/// Internal subcommand that `paths tune` runs as the program of each host.
 constexpr const char* tuning_host = "tuning";
 
 struct TuneCommand {
@@ -47,7 +47,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
 }
 
-/// Checks the options once. Otherwise each host would report the same mistakes.
+/// Checks the options before any host starts. Otherwise each host would report the same mistakes.
 void check_options(const TuneCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {

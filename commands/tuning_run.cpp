@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/tuning_run.cpp — searches for the fastest schedules of all sizes, and their table.
+// commands/tuning_run.cpp — search for the fastest schedule of each size.
 #include "commands/tuning_run.hpp"
 
 #include <fmt/chrono.h>
@@ -29,18 +29,21 @@ namespace {
 using base::Nanos;
 using collectives::Collective;
 
-/// Ratio of neighbouring sizes.
+/// Ratio of successive sizes.
 constexpr tuner::Bytes size_step = 2;
 constexpr std::size_t element_bytes = 8;
-/// A run is void if a member begins later than this part of its time, and later than this time.
+/// A run is void if a member began late: more than `late_part` of the run's time, and more than
+/// `late_least`, after the common start.
 constexpr double late_part = 0.02;
 constexpr Nanos late_least = std::chrono::milliseconds(1);
-/// Expected number of runs of a size, for the estimate.
+/// Expected number of runs for each size, for the estimate of the cost: on the steady clock, and on
+/// the virtual clock.
 constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
-/// Time that the agreement on a common start takes, besides three latencies.
+/// Estimated time of a run in addition to the schedule, to agree on a common start.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 
-/// Returns the call whose schedules are tuned: sums in the order that a group permits.
+/// Returns the call that is tuned. Reductions are sums of f64, in any order that a group permits
+/// for them.
 groups::Call call_of(Collective collective) {
   groups::Call call;
   call.collective = collective;
@@ -65,7 +68,7 @@ std::vector<Collective> read_collectives(const std::vector<std::string>& names) 
   return read;
 }
 
-/// Reads "SIZE" or "FIRST:LAST". Returns FIRST, its multiples by `size_step`, and LAST.
+/// Reads "SIZE" or "FIRST:LAST". Returns FIRST, each `size_step` times the one before, and LAST.
 std::vector<tuner::Bytes> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto first = base::parse_bytes(text.substr(0, colon));
@@ -83,7 +86,7 @@ std::vector<tuner::Bytes> read_sizes(const std::string& text) {
   return sizes;
 }
 
-/// Returns the schedule with all its parameters, as a call names it.
+/// Returns the schedule with all its parameters, in the format of groups::Call::algorithm.
 std::string text_of(const pricing::Candidate& candidate) {
   const std::string words = candidate.parameters.text();
   return words.empty() ? candidate.algorithm->name
@@ -139,7 +142,7 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   print_estimate();
 }
 
-/// Returns the sizes to tune. A barrier has no size, which counts as one byte here.
+/// Returns the sizes to tune. A barrier, which has no size, counts as one byte.
 std::vector<tuner::Bytes> TuningRun::sizes_of(Collective collective) const {
   return collective == Collective::barrier ? std::vector<tuner::Bytes>{1} : sizes_;
 }
@@ -171,7 +174,7 @@ collectives::CollectiveSpec TuningRun::spec_of(Collective collective, tuner::Byt
   return make_spec(collective, topology, count);
 }
 
-/// Sends the next schedule to run to all members.
+/// Tells all members what to run next.
 void TuningRun::tell(groups::Group& group, const Request& request) {
   const std::string text = request.schedule.empty() ? "" : request.text();
   std::array<std::uint8_t, 512> bytes{};
@@ -242,7 +245,8 @@ void TuningRun::run(paths::Thread& thread) {
 tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
   const auto families = pricing::families_of(spec, element_bytes, worst_order(call_of(collective)));
-  // The virtual clock charges only what the config states.
+  // On the virtual clock, runs take only the times that the config states, so assumed costs are
+  // left out of predictions.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
   const pricing::Network& network = is_stated ? selector_->links() : selector_->network();
   return tuner::schedules_of(families, spec, element_bytes, network,
@@ -253,7 +257,8 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
-  // Assumed costs of hosts are no measurement.
+  // On the steady clock, predictions use assumed costs of hosts, so more schedules take part in a
+  // race.
   options.delta = is_exact_ ? 0.5 : 1.0;
   std::map<tuner::Bytes, tuner::Schedules> schedules;
   tuner::TableTask task;
@@ -304,7 +309,7 @@ void TuningRun::print(const Tuned& tuned) const {
   std::fflush(stdout);
 }
 
-/// Returns a section without rows for the group that was tuned.
+/// Returns the head of a table's section for these hosts, without rows.
 tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   const tuner::Shape& shape = selector_->shape();
   tuner::DecisionSection section;

@@ -20,16 +20,16 @@
 namespace commands {
 
 struct TuneOptions {
-  std::string output;                    ///< file of the table of decisions
+  std::string output;  ///< file for the table of decisions (fastest schedule by size)
   std::vector<std::string> collectives;  ///< names; empty = all but the barrier
-  std::string sizes = "8B:1MiB";         ///< one size, or the first and the last
+  std::string sizes = "8B:1MiB";         ///< one size, or the first and the last one
   std::string search = "race";           ///< name of a search
   std::uint64_t seed = 1;
 };
 
-/// Tunes a table of decisions, one collective after the other. The first host searches among all
-/// schedules and tells the other hosts which one to run next. One thread of each host takes part.
-/// On the virtual clock each schedule is run once, because its time is exact.
+/// Makes a table of decisions, one collective after the other. The first host searches for the
+/// fastest schedules and tells the other hosts which one to run next. One thread of each host takes
+/// part. On the virtual clock, each schedule is run once, because its time is exact.
 ///
 /// The time of each run is written to `output` + ".samples" at once. A later tune with the same
 /// config and clock uses these times in place of runs, until it has written its table.
@@ -48,12 +48,13 @@ class TuningRun {
   ///         table; std::runtime_error if the output cannot be written.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
-  /// On the first host, writes the table and prints what it would have put in place of pinned rows.
+  /// On the first host, writes the table. Pinned rows of the old table are kept; prints their
+  /// positions.
   /// Throws: std::runtime_error if no size could be tuned or the table cannot be written.
   void finish(const paths::RunSummary& run);
 
  private:
-  /// What all members run next.
+  /// The next run of all members.
   struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;
@@ -84,14 +85,14 @@ class TuningRun {
   const tuner::Search* search_ = nullptr;
   bool is_exact_ = false;
   bool is_first_ = false;
-  std::vector<std::uint32_t> members_;  // ranks of the first threads of all hosts
+  std::vector<std::uint32_t> members_;  // rank of the first thread of each host
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<collectives::Collective> collectives_;
   std::vector<tuner::Bytes> sizes_;
   std::vector<Tuned> tuned_;
-  std::unique_ptr<RunLog> log_;    // on the first host
-  std::int64_t made_seconds_ = 0;  // UTC; only on the steady clock
+  std::unique_ptr<RunLog> log_;    // only on the first host
+  std::int64_t made_seconds_ = 0;  // time of the tune in UTC; only on the steady clock
 };
 
 }  // namespace commands

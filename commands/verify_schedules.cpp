@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/verify_schedules.cpp — selection of the schedules to verify, with shortened vectors.
+// commands/verify_schedules.cpp — selection of schedules to verify, and shortening of their
+// vectors.
 #include "commands/verify_schedules.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +30,8 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Verdict;
 
-/// Maximum number of elements. The time of a symbolic run is proportional to the elements that
-/// move.
+/// Maximum number of elements of all hosts together. The verification runs a schedule on symbols,
+/// and its time is proportional to the elements that move.
 constexpr Count elements_max = 1 << 20;
 /// Assumed size of an element. It is large, so that candidates cut even vectors of a few elements.
 constexpr pricing::Bytes bytes_as_if = 1024;
@@ -41,10 +42,10 @@ bool is_length(const Parameter& parameter) {
 
 Count divided(Count count, Count by) { return count / by + (count % by > 0 ? 1 : 0); }
 
-/// A smaller request for the same schedule. All lengths are divided by the same factor: those of
-/// the vectors, and the parameters `segment` and `stretch`. The schedule therefore cuts its vectors
-/// into as many parts as that of the original request. The shortest of these lengths is then about
-/// one element for each participant.
+/// Makes a request smaller for verification. It divides all lengths by the same factor: the lengths
+/// of the vectors, and the parameters `segment` and `stretch`. The schedule therefore cuts its
+/// vectors into as many parts as before. With this factor, the shortest length is about one element
+/// for each participant.
 class Cut {
  public:
   Cut(const ScheduleRequest& request) : task(request.task), parameters(request.parameters) {
@@ -79,7 +80,7 @@ std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_reported) {
   return roots;
 }
 
-/// The verdicts of several schedules.
+/// Collects the results of verifying several schedules.
 class Summary {
  public:
   void add(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {
@@ -165,8 +166,8 @@ bool verify_all(const ScheduleOptions& options) {
 
 constexpr std::size_t hosts_verified_most = 128;
 
-/// Returns the request of a wrapper of kind `schedule`, for the hosts that have threads. Returns
-/// nothing for the word `best`, or if there are too many hosts.
+/// Returns the request that a wrapper of the kind `schedule` makes, for the hosts that have
+/// threads. Returns nullopt if it names no schedule but `best`, or if there are too many hosts.
 std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
                                           const paths::Plan::PlanWrapper& wrapper) {
   const base::Settings* const by = wrapper.settings.find("by");
