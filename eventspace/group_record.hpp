@@ -17,7 +17,7 @@
 /// last the record of the share itself.
 namespace eventspace {
 
-/// EventKinds of group records.
+/// Values of EventRecord::kind for group records.
 enum class GroupEvent : std::uint8_t {
   text = 21,    ///< seven bytes of a text to which shares refer by its number
   step = 22,    ///< message that was sent or received, a fold, or a copy
@@ -43,7 +43,7 @@ GroupOperation group_operation_of(std::string_view text);
 std::string group_of_collective(std::string_view label, std::string_view collective);
 /// Returns the collective whose operations a group of that name carries out; "" if there is none.
 std::string_view collective_of_group(std::string_view group);
-/// Returns the operation for people, such as "allreduce of world by tree (tuned)".
+/// Returns the operation in words, such as "allreduce of world by tree (tuned)".
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);

@@ -48,7 +48,7 @@ enum class EventKind : std::uint8_t {
   iteration = 28,
 };
 
-/// Bits of `EventRecord::flags`: facts that were known when the record was made.
+/// Bits of EventRecord::flags.
 inline constexpr std::uint8_t event_failed = 1;   ///< the operation failed
 inline constexpr std::uint8_t event_one_way = 2;  ///< push: an operation without a reply
 /// Contributor that arrived last at the join below.
@@ -104,8 +104,8 @@ inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
 
 constexpr std::uint64_t number_of_kind(EventKind kind) { return static_cast<std::uint64_t>(kind); }
 
-/// Whether the record is of a call by which a thread starts an operation, waits for one, or marks
-/// an iteration.
+/// Whether the record describes a call by which a thread starts an operation, waits for one, or
+/// marks an iteration.
 inline bool is_call(const EventRecord& record) {
   return record.kind >= number_of_kind(EventKind::start) &&
          record.kind <= number_of_kind(EventKind::iteration);

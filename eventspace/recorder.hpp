@@ -41,12 +41,13 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Turns the recorder on, or leaves it off if `lane_records` is 0. Requires: no add() yet.
+  /// Sets the size of record buffers, in records. 0 leaves the recorder off. Requires: add() was
+  /// not called yet.
   void reserve(std::size_t lane_records, WhenFull when_full = WhenFull::drop);
   bool is_on() const { return lane_records_ > 0; }
   /// Sets the function that WhenFull::flush calls when a record buffer is full. `flush` must call
-  /// take(). add() drops the record if there is no function, or still no room after the call.
-  /// Requires: no add() yet.
+  /// take(). add() drops the record if there is no function, or if there is still no room after the
+  /// call. Requires: no concurrent add().
   void on_full(std::function<void()> flush) { flush_ = std::move(flush); }
 
   void add(const EventRecord& record);
@@ -61,7 +62,7 @@ class Recorder {
     std::size_t count() const { return records[0].size() + records[1].size(); }
   };
   /// Passes each record buffer to `consumer`, also those without new records. The spans are valid
-  /// only during the call. The records are removed if `consumer` returns, and stay if it throws.
+  /// only during the call. The records are removed if `consumer` returns, and remain if it throws.
   /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 

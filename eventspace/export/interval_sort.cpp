@@ -35,7 +35,7 @@ bool is_before(const Span& one, const Span& other) { return key(one) < key(other
 
 }  // namespace
 
-/// The part of a sorted run that is in memory.
+/// Reader of a sorted run in the file. Only a part of the run is in memory.
 class SpanSort::Run {
  public:
   Run(const File& file, std::uint64_t begin, std::uint64_t end, std::size_t spans)
@@ -71,7 +71,7 @@ SpanSort::SpanSort(std::filesystem::path scratch, std::size_t bytes)
 
 void SpanSort::add(const Span& span) {
   if (held_.size() >= held_max_) write_run();
-  // The vector's own growth could exceed held_max_, so the capacity is set here.
+  // Sets the capacity here, because the vector's own growth could exceed held_max_.
   if (held_.size() == held_.capacity())
     held_.reserve(std::min(held_max_, std::max<std::size_t>(1024, 2 * held_.size())));
   held_.push_back(span);

@@ -310,7 +310,7 @@ std::uint32_t Tracks::label_of_operation(std::uint32_t leaf) const {
 
 namespace {
 
-/// Nests the intervals of each track.
+/// Makes nested intervals from sorted records, track by track.
 class Nesting {
  public:
   Nesting(const Tracks& tracks, IntervalVisitor& visitor)
@@ -340,8 +340,8 @@ class Nesting {
     interval.lane = tracks_.lane_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
     if (leaf == none) {
-      // The next computation begins here, but not before the end of the last operation, because
-      // time does not go back.
+      // The next computation begins at the end of this call, but not before the end of the last
+      // operation.
       if (has_begun_) compute_from(std::max(last_up_, interval.end_nanos));
       return put(interval, span.depth);
     }

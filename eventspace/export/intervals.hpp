@@ -22,7 +22,7 @@
 
 namespace eventspace {
 
-/// Result of an export. Losses of the trace are no errors, but users want to know them.
+/// Result of an export. Losses of the trace are no errors, but are reported to the user.
 struct Exported {
   std::uint64_t records = 0;
   TraceLosses losses;
@@ -43,7 +43,7 @@ struct Track {
   std::string name;
 };
 
-/// Readable description of an interval.
+/// Description of intervals for people.
 struct Label {
   std::string name;
   std::string kind;      ///< kind of the wrapper
@@ -122,7 +122,7 @@ class Tracks {
   std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the text
 };
 
-/// Part of a track's time.
+/// Part of a track's time, such as an operation or a computation.
 struct Interval {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;

@@ -38,7 +38,7 @@ class Computations : public IntervalVisitor {
  protected:
   explicit Computations(const Tracks& tracks) : tracks_(tracks) {}
   virtual void add(const Track& thread, const Interval& computation) = 0;
-  virtual void end() = 0;  ///< end of the thread
+  virtual void end() = 0;  ///< called at the end of each thread
 
  private:
   const Tracks& tracks_;

@@ -16,9 +16,9 @@ namespace eventspace {
 /// line has duration 0 and, as its start, the end of the last computation: the time at which a
 /// replay begins again.
 ///
-/// With `rank`, only that thread is written, and its first computation begins at time 0. Without
-/// it, all threads are written one after another, so that a replay from any position in the file
-/// uses the noise of some thread.
+/// With `rank`, only that thread is written, and its first computation after an operation begins at
+/// time 0. Without it, all threads are written one after another, so that a replay from any
+/// position in the file uses the noise of some thread.
 ///
 /// Throws: std::runtime_error that names the file, for example if the file exists. It is also
 ///         thrown if the trace has no computations of that thread, or without `rank` of any thread.

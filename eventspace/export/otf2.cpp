@@ -72,7 +72,7 @@ class Reasons {
 
 OTF2_FlushType always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
-/// Archive that is being written. Errors are exceptions.
+/// OTF2 archive that is being written. Converts errors of the library into exceptions.
 class Archive {
  public:
   explicit Archive(const std::filesystem::path& directory)
@@ -309,7 +309,7 @@ class Definitions {
   }
 
  private:
-  /// Splits "configs/a.yaml:12:5" into file and line.
+  /// Returns file and line of a position such as "configs/a.yaml:12:5".
   static std::pair<std::string, std::uint32_t> place_of(const std::string& position) {
     const std::size_t column = position.rfind(':');
     const std::size_t line = column == std::string::npos ? column : position.rfind(':', column - 1);

@@ -219,7 +219,7 @@ class Packets : public IntervalVisitor {
     return host < structure_.hosts.size() ? structure_.hosts[host].name : "unknown";
   }
 
-  /// Returns the flow identifier of the operation that arrives at the Lane `lane`.
+  /// Returns the flow identifier of an operation that arrives from another host at the Lane `lane`.
   static std::uint64_t flow_of(std::uint32_t lane, const EventRecord& record) {
     constexpr int sequence_bits = 36;
     const std::uint64_t sequence = record.sequence;

@@ -52,7 +52,7 @@ class ClockOffsets {
     std::int64_t offset_nanos;  ///< other clock minus this one
     std::int64_t error_nanos;
   };
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // host that looks, host of the clock
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // looking host, host of the clock
   struct Span {
     std::int64_t first = INT64_MAX;
     std::int64_t last = INT64_MIN;

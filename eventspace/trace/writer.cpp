@@ -131,7 +131,7 @@ void TraceWriter::write_end() {
   File file = File::to_append(path_);
   std::vector<LaneTotal> totals;
   for (const Lane& lane : lanes_) totals.push_back({lane.records, lane.dropped});
-  // A file gets an end mark even if the recorder has no record buffers.
+  // Writes at least one chunk, so that the file gets an end mark even without record buffers.
   constexpr std::size_t totals_max = chunk_payload_bytes_max / sizeof(LaneTotal);
   std::size_t lane = 0;
   do {
