@@ -243,7 +243,7 @@ void Analysis::Parts::add_call(std::uint32_t host, const EventRecord& record) {
     return moment_reader.add_call(record, none, arrival);
   }
   const std::uint32_t leaf = shape.leaf_of(record.slot, record.place);
-  if (leaf == none) return;  // the path has no collectors
+  if (leaf == none) return;  // no collector shows the path
   computation.add(leaf, record);
   moment_reader.add_call(record, leaf, arrival);
 }

@@ -17,7 +17,7 @@
 
 namespace eventspace {
 
-/// File of a host, with the host's name.
+/// State of a host's file (MergedTrace::File), with the host's name.
 struct TraceFile : MergedTrace::File {
   std::string name;
 };
@@ -120,7 +120,7 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
 
 /// Whether the report is meaningless, because the trace has no usable record of an operation.
 bool is_unusable(const TraceReport& report);
-/// Returns a description of each loss of the trace, as one readable sentence.
+/// Returns the losses of the trace, one sentence for each.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);
 std::string to_text(const TraceReport& report, std::size_t rows = 0);

@@ -106,7 +106,7 @@ std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t unti
 
 namespace {
 
-/// Sums by operation, cause and place.
+/// Adds up times in rows, one for each operation, cause and place.
 class SumsByRow {
  public:
   using Key = std::tuple<std::string, TimeCause, std::string>;
@@ -235,7 +235,7 @@ std::optional<std::pair<std::string, std::string>> exchange_of(const std::string
   return std::nullopt;
 }
 
-/// Returns the collective, group, element or exchange of an operation.
+/// Returns the object of an operation in words: a collective, group, element or exchange.
 std::string object_of(const OperationName& name) {
   if (name.is_collective) return words_of(name);
   const auto exchange = exchange_of(name.object);

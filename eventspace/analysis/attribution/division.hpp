@@ -67,7 +67,8 @@ void set_headline_by_threads(TimeReport& report);
 /// Returns the place of a label in words, such as "between alpha and beta"; "" if it has none.
 std::string where_of(const TimeLabel& label, const Structure& structure);
 
-/// Returns an operation in words, such as "allreduce sum" or "rows: read from the next thread".
+/// Returns an operation in words, such as "allreduce sum" or "receipt of rows from the next
+/// thread".
 std::string words_of(const OperationName& name);
 
 }  // namespace eventspace

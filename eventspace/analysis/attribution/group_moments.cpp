@@ -11,7 +11,7 @@
 
 namespace eventspace {
 
-/// Adds the moments of one operation of a group.
+/// Adds the moments (nodes) of one group operation, and the moments that must precede each of them.
 class MomentReader::GroupNodes {
  public:
   GroupNodes(MomentReader& reader, const WholeOperation& operation, std::uint32_t name)

@@ -12,7 +12,7 @@
 
 namespace eventspace {
 
-/// Reason why the cause of a time is unknown.
+/// Reason for which the cause of a time is unknown.
 enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
   clocks_not_compared,  ///< time depends on another host with an unrelated clock

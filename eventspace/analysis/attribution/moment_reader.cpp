@@ -27,7 +27,7 @@ double latency_nanos_of(const Structure::Wrapper& link) {
   return latency ? static_cast<double>(latency->count()) : 0;
 }
 
-/// Returns by how many rounds the results of a wrapper are late.
+/// Returns the number of rounds by which a wrapper returns results late; 0 for most wrappers.
 std::uint64_t rounds_late(const Structure::Wrapper& wrapper) {
   if (wrapper.kind != "lagged" && wrapper.kind != "lagged_check") return 0;
   return base::parse_natural(setting_of(wrapper, "rounds")).value_or(0);
@@ -372,7 +372,7 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
 /// Labels the time of a thread before each of its operations as computing at a place of the
 /// program. If records of moves are missing between two operations, labels it as unknown.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
-  std::map<std::uint32_t, std::uint64_t> next_moves;  // keyed by leaf
+  std::map<std::uint32_t, std::uint64_t> next_moves;  // by leaf: sequence of the next move
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);
   std::string after;
   for (ThreadOperation& one : thread.operations) {

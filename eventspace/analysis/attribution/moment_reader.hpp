@@ -43,8 +43,8 @@ class MomentReader : private MomentTypes {
 
   void make_hop_labels();
   HopLabels labels_of(const Hop& hop);
-  /// Returns the label of messages between two hosts. link: the emulated link between them, if
-  /// there is one.
+  /// Returns the number of the label for messages from one host to another. `link` is the emulated
+  /// link between them, or nullptr.
   std::uint32_t label_between(std::uint32_t from_host, std::uint32_t to_host,
                               const Structure::Wrapper* link = nullptr);
   void find_elements();

@@ -41,7 +41,7 @@ struct OperationName {
   friend auto operator<=>(const OperationName&, const OperationName&) = default;
 };
 
-/// A call of a thread on a path or on a group.
+/// An operation of a thread on a path or in a group, or a call that starts or awaits one.
 struct ThreadOperation {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
@@ -72,7 +72,7 @@ struct ThreadLife {
   bool has_ended = false;
 };
 
-/// Types in which the analysis keeps the records of a run.
+/// Types of the data that the analysis keeps of a run.
 struct MomentTypes {
   struct KeptPass {
     std::int64_t down_nanos = 0;
@@ -110,7 +110,7 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     Moment moment;
   };
-  /// Tuple that was stored in an element.
+  /// Moment at which a tuple was stored in an element.
   struct StoredTuple : TimedMoment {
     std::uint64_t round = unknown_round;  // round to which it belongs, if it is a cluster's value
   };
@@ -129,7 +129,7 @@ struct MomentTypes {
     std::vector<ThreadCall> calls;
     std::vector<std::int64_t> marks;  // times at which the program marked ends of iterations
     std::vector<ThreadOperation> operations;
-    std::vector<Moment> begins;  // begin of each operation
+    std::vector<Moment> begins;  // begin of each of the `operations`
     std::vector<TimedMoment> moments;
     std::vector<std::uint32_t> place_of_begin, place_of_end;  // index in `moments`, by operation
   };
@@ -138,11 +138,11 @@ struct MomentTypes {
     std::uint32_t down = 0;
     std::uint32_t up = 0;
     std::uint32_t runtime = 0;       // label of work of the collector's host
-    std::uint32_t link_down = none;  // stage of an emulated link that delays operations
-    std::uint32_t link_up = none;    // stage of an emulated link that delays results
+    std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
+    std::uint32_t link_up = none;    // stage of an emulated link that delays on the way up
     std::uint32_t check = none;      // number of a check's wrapper
     std::uint64_t lag = 0;           // number of rounds by which results are late
-    bool is_schedule = false;        // whether a group carries out the operation here
+    bool is_schedule = false;        // whether a group carries out the operation
   };
   struct LinkPassage {
     std::int64_t up_nanos = 0;
@@ -168,7 +168,7 @@ struct MomentTypes {
 /// Memory: about 90 bytes for each record of an operation.
 class Moments : private MomentTypes {
  public:
-  /// has_common_clock: whether times of different hosts can be compared.
+  /// `has_common_clock` tells whether times of different hosts can be compared.
   Moments(const Shape& shape, bool has_common_clock);
 
   std::int64_t time_of(Moment moment) const;
@@ -248,13 +248,13 @@ class Moments : private MomentTypes {
   // below which there is no collector.
   std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
   std::unordered_map<std::uint32_t, std::uint32_t> starts_;  // nodes of calls that started, by pass
-  // Elements of the values that a check combines, keyed by its wrapper.
+  // Elements with the clusters' values that a check combines, keyed by the check's wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
   // Indexes of rounds in trees whose results are late by some rounds, keyed by tree and sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> lagged_rounds_;
   // Keyed by the wrapper of a check and by the sequence of the round.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CacheRead>> cache_reads_;
-  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // keyed by stage
+  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // by stage of the link
 };
 
 }  // namespace eventspace

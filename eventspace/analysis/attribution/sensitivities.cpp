@@ -49,7 +49,7 @@ class SensitivityFinder {
     std::string name;
     Labels labels;
     bool is_latency = false;
-    std::int64_t nanos = 0;  // time on the critical path
+    std::int64_t nanos = 0;  // time of its labels on the critical path
   };
 
   const Structure& structure() const { return predictor_.structure(); }
@@ -57,7 +57,7 @@ class SensitivityFinder {
     return predictor_.run_nanos(changes) - predictor_.recorded_nanos();
   }
 
-  /// Keeps the objects for which the run waits longest.
+  /// Keeps the objects whose labels have most time on the critical path.
   void choose() {
     const Prediction recorded = predictor_.predict({});
     for (Object& one : objects_)

@@ -110,7 +110,8 @@ class Levels {
   std::vector<Level> levels_;
 };
 
-/// Part of a series that is higher than the rest.
+/// Rows `from` to `to` - 1 of a series with `rows` rows, which have a higher level (`high`) than a
+/// neighbouring level (`low`).
 struct Higher {
   std::size_t from = 0;
   std::size_t to = 0;

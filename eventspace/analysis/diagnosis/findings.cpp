@@ -115,8 +115,8 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// Finds clusters that compute longer than all other clusters at the same place of the program. The
-/// others must be similar.
+/// Finds clusters that compute longer than all other clusters at the same place of the program, if
+/// the others are similar to each other.
 void find_slow_clusters(const Report& report, std::vector<Finding>& found) {
   // Bases of threads, keyed by place of the program, then by cluster.
   std::map<std::pair<std::string_view, std::string_view>,
@@ -188,9 +188,8 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   return finding;
 }
 
-/// Finds slow threads. If even the 10th percentile of a thread is slow, the thread is delayed in
-/// all computations, not only in some. If the median thread of a host is slow, the host is
-/// reported instead.
+/// Finds threads that are slow in all computations: even their 10th percentile is slow. Leaves out
+/// threads of a host whose median thread is slow, because the host is reported in their place.
 void find_slow_threads(const Report& report, std::vector<Finding>& found) {
   struct Group {
     Others bases, tenths;

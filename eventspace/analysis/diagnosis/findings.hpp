@@ -22,14 +22,14 @@ inline constexpr double alike_share = 0.1;
 /// of the cluster. Both its median without noise and its 10th percentile must reach them. The
 /// thread is not reported if its whole host is slow, or if noise explains the difference.
 
-/// Finding noisy_thread: least share of computation time that is noise. In addition, at least
-/// noisy_outliers computations must be outliers.
+/// Finding noisy_thread: least share of noise in the computation time of a thread. In addition, at
+/// least noisy_outliers computations must be outliers.
 inline constexpr double noisy_share = 0.001;
 
-/// Finding slow_link: factor and excess time for the median time of a link. The median is compared
-/// with the declared latency, with the opposite direction, and with links of the same kind
-/// (between clusters, or within one cluster). The last comparison needs at least three other
-/// links, and the middle half of their times must be within like_links_factor.
+/// Finding slow_link: factor and excess time by which the median time of a link is longer than
+/// expected. Expected are the declared latency, the time of the opposite direction, and the time of
+/// links of the same kind (between clusters, or within one cluster). The last of these needs at
+/// least three other links, and the middle half of their times must be within like_links_factor.
 inline constexpr double slow_link_factor = 1.2;
 inline constexpr double like_links_factor = 1.1;
 inline constexpr std::int64_t slow_link_nanos = 50'000;
@@ -47,8 +47,8 @@ inline constexpr double late_reply_rounds = 0.002;
 
 /// Returns one / other; 0 if `other` is 0.
 double ratio(std::int64_t one, std::int64_t other);
-/// Whether a median exceeds the one of others by the thresholds of slow_host. False if `others` is
-/// 0.
+/// Whether a median exceeds the median of the others by the thresholds of slow_host. False if
+/// `others` is 0.
 bool is_slower(std::int64_t nanos, std::int64_t others);
 /// Whether a median exceeds the expected one by the thresholds of slow_link. False if `expected` is
 /// 0 or less.

@@ -13,7 +13,7 @@
 namespace eventspace {
 namespace {
 
-/// Threads of a cluster in one group.
+/// Members of one group in one cluster, with their median and 10th-percentile computation times.
 struct ClusterMembers {
   Others medians, tenths;
   std::map<std::string_view, std::vector<const GroupMemberReport*>> of_host;

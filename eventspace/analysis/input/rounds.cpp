@@ -42,7 +42,7 @@ RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record
 }
 
 std::size_t RoundTable::bytes_of(std::uint32_t tree) const {
-  constexpr std::size_t overhead = 160;  // overhead of a round in maps and queues
+  constexpr std::size_t overhead = 160;  // estimated bytes of a round in maps and queues
   return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].lanes.size() + overhead;
 }
 

@@ -27,7 +27,7 @@ struct Pass {
   bool is_here = false;
 };
 
-/// One operation of all contributors of a tree.
+/// Round: one operation of all contributors of a tree, as far as their records have arrived.
 struct Round {
   std::uint32_t tree = 0;
   std::uint64_t sequence = 0;
@@ -104,7 +104,7 @@ class RoundTable {
   std::size_t bytes_max_;
   Done done_;
   std::vector<Open> open_;  // indexed by tree
-  std::vector<Key> last_;   // indexed by contributor at a collector
+  std::vector<Key> last_;   // last key of each Lane
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

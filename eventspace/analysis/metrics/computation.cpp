@@ -201,7 +201,7 @@ void Computation::add_in_group(const EventRecord& record) {
 void Computation::add_thread(const EventRecord& life) {
   if (life.place >= threads_.size()) return;
   ThreadState& thread = threads_[life.place];
-  if (!thread.has_begun) {  // the record marks the thread's begin
+  if (!thread.has_begun) {  // this record marks the begin of the thread
     thread.has_begun = true;
     thread.last_up = life.down_nanos;
     return;

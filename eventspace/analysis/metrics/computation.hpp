@@ -69,7 +69,7 @@ class Computation {
   void add_in_group(const EventRecord& record);
   void finish();
 
-  /// texts: the names of operations of groups.
+  /// Adds the figures to a report. `texts` has the names of group operations.
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
 
@@ -164,8 +164,8 @@ class Computation {
   struct Usual {
     std::int64_t median = 0;  // median of the host's other threads, or of the cluster's
 
-    std::int64_t spread = 0;      // from the 10th percentile to the median
-    std::int64_t far_spread = 0;  // from the 1st percentile to the median
+    std::int64_t spread = 0;      // median - 10th percentile, in the cluster
+    std::int64_t far_spread = 0;  // median - 1st percentile, in the cluster
   };
   /// Bounds above which a computation is an outlier or late.
   struct Bounds {

@@ -139,9 +139,9 @@ void Conditional::add(const Round& round) {
 }
 
 /// Adds a round of a condition check. The check first moves the value of its own cluster down. The
-/// time to decide begins when this move returns.
+/// time that the check needs to decide begins when this move returns.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
-  if (round.sequence < check.lag) return;  // this round returned without a check
+  if (round.sequence < check.lag) return;  // the first rounds return without a decision
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;

@@ -118,7 +118,7 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;  // indexed by tree
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;  // by tree: Lane, check
 };
 
 }  // namespace eventspace

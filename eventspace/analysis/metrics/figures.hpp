@@ -161,7 +161,7 @@ class Figures {
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
-  // Network time from a collector down to the end of the path.
+  // Network time between a collector and the end of the path, in total and between clusters.
   struct OnTheWay {
     std::int64_t network = 0;
     std::int64_t wan = 0;
@@ -212,8 +212,8 @@ class Figures {
   std::vector<PathFigures> paths_;
   std::vector<TreeFigures> trees_;
   std::vector<Total> critical_leaves_;
-  std::unordered_map<std::uint32_t, LinkFigures> links_;  // keyed by wrapper
-  std::vector<std::uint64_t> missing_;                    // indexed by host
+  std::unordered_map<std::uint32_t, LinkFigures> links_;  // keyed by the link's wrapper
+  std::vector<std::uint64_t> missing_;                    // incomplete rounds by host
   std::size_t exact_max_;
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using MessagePlace = GroupMessages::Place;
 
-/// Sending host, receiving host and channel.
+/// Identity of a message stream: sending host, receiving host and channel.
 using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 /// Returns the steps with one action (send or receive), keyed by Stream. The steps of a stream are
@@ -135,7 +135,7 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    // The rest of the time was spent on further links.
+    // Time beyond that of the fastest message was spent on further links.
     put(GroupCause::sending, step.peer, here().host, came_in - passage);
     place_ = *sender;
     at_nanos_ = sent_nanos;

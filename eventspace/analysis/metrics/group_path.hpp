@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Finds the two ends of each message: the k-th message that was sent on a channel is the k-th that
-/// was received.
+/// Finds the steps at both ends of each message. The k-th message that was sent on a channel is the
+/// k-th that was received.
 class GroupMessages {
  public:
   struct Place {

@@ -188,8 +188,8 @@ double agreement_of_early_ticks(std::span<const Computed> computations, const Pe
       (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
   Agreement agreement;
   for (const Computed& one : computations) {
-    // The phase is the mean of the begins of late computations. In late computations the first tick
-    // is early, so the phase is the middle of that range.
+    // The phase is the mean of the begins of late computations. The first tick is early in late
+    // computations, so the phase is the middle of the range of such begins.
     const double turns =
         (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
     agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);

@@ -53,7 +53,7 @@ class Transfers {
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
-  /// Transfers from one cluster to another.
+  /// Figures of the transfers from one cluster to another.
   struct Path {
     Path(std::uint32_t from_cluster, std::uint32_t to_cluster, std::uint64_t streams_there,
          std::size_t points_max)

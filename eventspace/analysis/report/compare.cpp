@@ -43,7 +43,7 @@ Blocks::Row all_of(const Rows& rows) {
 
 /// Returns the length of the blocks of the block bootstrap: the number of consecutive rows that are
 /// resampled together. Long blocks cover the dependence between rounds; short blocks are more
-/// numerous. The square root of the number of rows makes length and number equal.
+/// numerous. With the square root of the number of rows, the number of blocks equals their length.
 std::size_t length_of(const Rows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }

@@ -125,7 +125,7 @@ std::uint64_t Distribution::count_at_most(std::int64_t value) const {
 
 std::vector<Bin> Distribution::bins() const {
   constexpr int coarser_bits = 2;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;  // index and count
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;  // index and count of each bin
   for (const std::int64_t value : samples_) counts.emplace_back(index_of(value), 1);
   for (const Range& range : ranges_) counts.emplace_back(range.index, range.count);
   std::sort(counts.begin(), counts.end());

@@ -43,7 +43,7 @@ void describe(Visitor& visit, const Summary& summary) {
   visit.field("max", summary.max, units::as_field, "Greatest value.", some);
 }
 
-/// Number of values in [from, to).
+/// Bin of a histogram: number of values from `from` to `to` - 1.
 struct Bin {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -93,7 +93,7 @@ class Distribution {
   double squares_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
-  std::vector<std::int64_t> samples_;  // all numbers, or none once there are ranges
+  std::vector<std::int64_t> samples_;  // all numbers; empty as soon as there are ranges
   std::vector<Range> ranges_;          // sorted by index
   // Range of the last number; the next number is often in the same range.
   std::size_t last_range_ = 0;

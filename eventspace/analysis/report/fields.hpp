@@ -19,7 +19,7 @@
 
 namespace eventspace {
 
-/// Unit of the numbers of a field.
+/// Unit of the numbers in a field.
 struct Unit {
   std::string_view name;       ///< "" if the field has no number
   bool is_at_least_0 = false;  ///< whether values are never below 0, even if their type permits it
@@ -70,7 +70,7 @@ struct Constant {
   Value value;
 };
 
-/// One of a fixed list of words.
+/// Word out of a fixed list of words.
 struct Word {
   std::string_view word;
   std::span<const std::string_view> words;
@@ -89,7 +89,7 @@ struct ByWord {
   std::span<const Value> values;
 };
 
-/// List with at least one entry.
+/// List that always has at least one entry.
 template <class List>
 struct NotEmpty {
   const List& list;
@@ -107,7 +107,7 @@ struct Mapped {
 template <class List, class Function>
 Mapped(const List&, Function) -> Mapped<List, Function>;
 
-/// Struct with a `describe` next to it.
+/// Struct that has a function `describe` next to it.
 template <class Value>
 concept Described = requires(int& visitor, const Value& value) {
   describe(visitor, value);

@@ -23,7 +23,7 @@ class JsonWriter {
     if (presence.is_here) json_[std::string(name)] = json_of(value);
   }
 
-  /// Writes the fields of `base`.
+  /// Writes the fields of `base` into the same object.
   template <class Base>
   void include(const Base& base) {
     json_.update(to_json(base));

@@ -205,7 +205,7 @@ void describe(Visitor& visit, const Report& report) {
               left_out(!report.transfers.has_several_clusters, "if there is one cluster"));
 }
 
-/// Returns notes about records that could not be used, or that may be missing.
+/// Returns sentences about records that could not be used, or that may be missing.
 std::vector<std::string> notes_of(const Report& report);
 /// Returns the cost of a finding in words; "" if it is not known.
 std::string cost_text(const Finding& finding, const TimeReport& time);
@@ -227,8 +227,8 @@ std::string to_text(const TimeReport& report, std::size_t rows);
 /// Prints the group operations that took most time. If `rows` is not 0, also prints tables. Returns
 /// "" if there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
-/// Prints a line for each path between clusters: at most `rows`, or a few if `rows` is 0. Returns
-/// "" if there is one cluster.
+/// Prints a line for each ordered pair of clusters: at most `rows` lines, or a few if `rows` is 0.
+/// Returns "" if there is only one cluster.
 std::string to_text(const TransfersReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);

@@ -18,7 +18,7 @@ inline constexpr std::size_t timeline_blocks = 256;
 struct TimelineReport {
   static constexpr std::uint32_t nothing = 0xffffffff;
 
-  /// Part of a thread's time.
+  /// Part of a thread's time that has one label.
   struct Part {
     std::uint32_t label = nothing;   ///< index in `labels`; nothing outside of the thread's life
     std::uint32_t thread = nothing;  ///< rank of a thread for which this one waited
