@@ -39,7 +39,7 @@ class Bursts {
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
                                               const std::vector<std::uint64_t>& sizes,
                                               std::size_t samples);
-  /// Makes help() return on these hosts.
+  /// Ends the calls of help() on these hosts.
   void release(const std::vector<std::uint32_t>& hosts);
 
   bool is_one_clock() const { return is_one_clock_; }

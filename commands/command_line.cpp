@@ -60,7 +60,7 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
     std::vector<std::string_view> known;
     const CLI::App* found = nullptr;
     for (const CLI::App* one : command->get_subcommands({})) {
-      if (one->get_group().empty()) continue;  // internal command that only `paths` itself starts
+      if (one->get_group().empty()) continue;  // hidden command for use by `paths` only
       known.emplace_back(one->get_name());
       if (one->get_name() == word) found = one;
     }

@@ -129,7 +129,7 @@ std::string cost_text(const pricing::Network& network, groups::NetworkCost cost,
   std::vector<tuning::LinkSample> samples;
   if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
-      if (link % (network.clusters() + 1) != 0)  // not from a cluster to itself
+      if (link % (network.clusters() + 1) != 0)  // links between two clusters
         samples.push_back(network.links[link].model.at(base::Nanos(0)));
   } else {
     for (const tuning::LinkModel& side : network.outgoing)

@@ -22,7 +22,7 @@ using State = tuning::Measurement::State;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
-constexpr Nanos apart = 100ms;      // time between the starts of batches
+constexpr Nanos apart = 100ms;      // least time between the starts of two batches
 constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
 // Latencies below this are so short that a time slice of another process spoils a measurement.
@@ -169,7 +169,7 @@ class LinkMeasurement {
   }
 
   void take_rate(const tuning::Measurement& rate) {
-    if (rate.figure() <= 0) return;  // the size makes no difference to the time
+    if (rate.figure() <= 0) return;  // no limit: the time does not depend on size
     figures_.bits_per_second = static_cast<double>(size_) * 8e9 / rate.figure();
     figures_.bandwidth_spread = rate.spread();
   }

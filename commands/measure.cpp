@@ -60,7 +60,7 @@ int measure(MeasureCommand& command) {
   return run_hosts(command.run);
 }
 
-/// Runs the measurement of one host, which `paths run` starts like any program.
+/// Runs one host's part of the measurement. `paths run` starts it like any program.
 int measure_as_host(const MeasureOptions& options) {
   NetworkMeasurement measurement(options);
   paths::Program program;

@@ -87,7 +87,7 @@ paths::LaunchOptions launch_options(const paths::Plan& plan) {
   return options;
 }
 
-/// Runs all hosts in one process.
+/// Runs the program once, in a process that simulates all hosts on the virtual clock.
 int run_virtual(const RunOptions& options, const paths::Plan& plan,
                 std::vector<std::string> words) {
   paths::Launch process;
@@ -124,7 +124,7 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
 /// on other machines expect the usual ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
-  // Ports of switches follow those of hosts.
+  // The ports of switches follow the ports of hosts.
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 

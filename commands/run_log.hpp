@@ -34,10 +34,10 @@ class RunLog {
   /// Returns the next time that was read for `run`, such as "allreduce 64 tree:shape=flat". The
   /// inner nullopt means a void run, the outer one that there are no more times.
   std::optional<std::optional<base::Nanos>> take(const std::string& run);
-  /// Appends a run to the file. nullopt = void. Throws: std::runtime_error if the file cannot be
-  /// written.
+  /// Appends a run to the file. `time` is nullopt for a void run. Throws: std::runtime_error if the
+  /// file cannot be written.
   void add(const std::string& run, std::optional<base::Nanos> time);
-  /// Marks the tune as finished, so that the next one begins anew.
+  /// Marks the tune as finished, so that the next one does not use its runs.
   void finish();
 
  private:

@@ -34,7 +34,7 @@ void add_task_options(CLI::App& command, ScheduleOptions& options);
 void add_root_option(CLI::App& command, ScheduleOptions& options);
 void add_algorithm_option(CLI::App& command, ScheduleOptions& options);
 
-/// The participants of a collective.
+/// The participants of a collective, from a config or from `--clusters`.
 struct Participants {
   std::shared_ptr<const paths::Plan> plan;  ///< set only if a config is given
   std::shared_ptr<const collectives::Topology> topology;
@@ -89,8 +89,8 @@ struct Needed {
 Participants read_participants(const ScheduleOptions& options, base::Mistakes& mistakes);
 std::optional<collectives::Collective> read_collective(const std::string& word,
                                                        base::Mistakes& mistakes);
-/// Throws: ConfigError that lists every mistake. Mistakes are unknown words (with similar ones),
-///         sizes beyond 64 bits, and an algorithm that cannot do the collective (with the reason).
+/// Throws: ConfigError that lists every mistake: unknown words (with similar ones), sizes beyond 64
+///         bits, and an algorithm that cannot do the collective (with the reason).
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
 /// Returns a schedule as text that read_request() accepts, such as

@@ -79,7 +79,7 @@ int tune(TuneCommand& command) {
   return run_hosts(command.run);
 }
 
-/// Runs the part of one host, which `paths run` starts like any program.
+/// Runs one host's part of the tuning. `paths run` starts it like any program.
 int tune_as_host(const TuneOptions& options) {
   TuningRun tuning(options);
   paths::Program program;

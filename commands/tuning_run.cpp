@@ -197,7 +197,7 @@ TuningRun::Request TuningRun::hear(groups::Group& group) {
   return request;
 }
 
-/// Runs a schedule once on all members. Returns nothing if the run is void.
+/// Runs a schedule once on all members. Returns its time, or nullopt if the run is void.
 std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& group,
                                          const Request& request) const {
   const auto spec = make_spec(request.collective, selector_->network().topology, request.count);
