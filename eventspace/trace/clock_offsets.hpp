@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Conversion from one clock to another by a straight line: time t becomes t + offset + drift * (t
-/// - at), with an error of at most `error_nanos`.
+/// Conversion from one clock to another by a straight line: the time t becomes
+/// t + offset + drift * (t - at). The error is at most `error_nanos`.
 struct ClockLine {
   std::int64_t at_nanos = 0;
   std::int64_t offset_nanos = 0;

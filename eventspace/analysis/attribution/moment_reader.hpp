@@ -20,7 +20,7 @@ namespace eventspace {
 /// If the run has more than `operations_max` records, the later ones are ignored. The lives of the
 /// threads then end with the last operation that was kept.
 ///
-/// Requires: `moments` outlives the reader. prepare() is called once, after the last add(); until
+/// Requires: `all` outlives the reader. prepare() is called once, after the last add(); until
 ///           then the moments are not complete.
 class MomentReader : private MomentTypes {
  public:

@@ -13,9 +13,10 @@ namespace eventspace {
 /// Property of an object, and its new value. The forms are:
 /// - link:FROM>TO.latency=5ms and link:FROM>TO.bandwidth=1Gbit for one direction, link:A,B for both
 /// - network:CLUSTER.latency=100us
-/// - host:NAME.speed=1.2 for a host 1.2 times as fast; the same for cluster and thread A name may
-///   be "*", which stands for all. A latency with a sign, such as "-1ms", is added to the present
-///   one.
+/// - host:NAME.speed=1.2 for a host 1.2 times as fast; the same for cluster and thread
+///
+/// A name may be "*", which stands for all. A latency with a sign, such as "-1ms", is added to the
+/// present one.
 struct RequestedChange {
   enum class Object : std::uint8_t { link, network, host, cluster, thread };
   enum class Property : std::uint8_t { latency, added_latency, bandwidth, speed };

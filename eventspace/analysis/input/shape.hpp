@@ -86,8 +86,8 @@ struct Tree {
   bool has_joins() const { return !joins.empty(); }
 };
 
-/// Groups the contributors at collectors (Lanes) of a structure into trees. Records of one tree
-/// belong to the same rounds. Borrows the structure, which must outlive it.
+/// Groups the contributors at collectors (Lanes) of a structure into trees. The Lanes of one tree
+/// take part in the same rounds. Borrows the structure, which must outlive it.
 ///
 /// Throws: std::runtime_error if the structure has more threads, contributors at collectors or
 ///         consecutive stages than can be analysed.
