@@ -89,9 +89,9 @@ void ShareTrace::add(eventspace::GroupStep step) {
 void ShareTrace::end(const Calls& calls, bool has_failed) {
   const Layout& layout = group_.layout_;
   eventspace::GroupShare share;
-  share.text = group_.told(
-      {group_.name_, std::string(collectives::name_of(calls.front()->collective)), algorithm_,
-       reason_});
+  share.text =
+      group_.told({group_.name_, std::string(collectives::name_of(calls.front()->collective)),
+                   algorithm_, reason_});
   share.share = number_;
   share.operation = static_cast<std::uint32_t>(operation_);
   share.hosts = static_cast<std::uint32_t>(layout.hosts().size());
