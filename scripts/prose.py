@@ -130,12 +130,12 @@ RULE_ADVICE = [(name, advice) for name, _, _, advice in OPENERS + TRAILING + WOR
 class Unit:
     """One piece of prose: a paragraph of comments, of Markdown, a name, a string."""
 
-    __slots__ = ("where", "text", "starts", "lines", "labelled")
+    __slots__ = ("where", "text", "starts", "lines", "label")
 
-    def __init__(self, where, pieces, labelled=False):
-        """`pieces` are (line, text); they are joined by a space."""
+    def __init__(self, where, pieces, label=""):
+        """`pieces` are (line, text); they are joined by a space. `label` stands before them."""
         self.where = where
-        self.labelled = labelled
+        self.label = label
         self.starts, self.lines, parts, at = [], [], [], 0
         for line, text in pieces:
             self.starts.append(at)
@@ -174,18 +174,18 @@ def comment_units(comments):
         if not run:
             return
         where = "t" if run[0][2] else "c"
-        pieces, labelled = [], False
+        pieces, words = [], ""
 
         def end():
             if pieces:
-                units.append(Unit(where, pieces, labelled))
+                units.append(Unit(where, pieces, words))
 
         for line, _, _, text in run:
             label = LABEL.match(text)
             bar = BAR.match(text)
             if not text or label or bar or text.startswith(("- ", "* ", "|", "  ")):
                 end()
-                pieces, labelled = [], bool(label)
+                pieces, words = [], label.group() if label else ""
                 if bar:
                     if bar.group(1):
                         units.append(Unit("b", [(line, bar.group(1))]))
@@ -337,12 +337,12 @@ def markdown_units(text):
             flush()
             for cell in re.split(r"(?<!\\)\|", stripped.strip("|")):
                 if re.search(r"[a-z]", cell):
-                    units.append(Unit("m", [(number, cell.strip())], labelled=True))
+                    units.append(Unit("m", [(number, cell.strip())], label="cell"))
             continue
         if not stripped or stripped.startswith(("#", "<!--")):
             flush()
             if stripped.startswith("#"):
-                units.append(Unit("m", [(number, stripped.lstrip("# "))], labelled=True))
+                units.append(Unit("m", [(number, stripped.lstrip("# "))], label="head"))
             continue
         item = re.match(r"(?:[-*+]|\d+\.)\s+", stripped)
         if item:
@@ -412,7 +412,7 @@ def hits_of(unit):
         shown = unit.text[at:at + len(sentence)]
         bare = sentence.lstrip("(*[_ \"'")
         if where != "k":
-            if not unit.labelled or not first:
+            if not unit.label or not first:
                 for name, places, pattern, _ in OPENERS:
                     if where in places and pattern.match(bare):
                         yield begin, end, name, shown
@@ -569,7 +569,7 @@ def main():
         for unit in units_of(path, read_text(path)):
             if unit.where in "ctb" and (lines is None or not lines.isdisjoint(unit.lines)):
                 if unit.text.count(" ") >= 2:
-                    comments.append((path, unit.lines[0], unit.text))
+                    comments.append((path, unit.lines[0], unit.label + unit.text))
             for begin, end, rule, text in hits_of(unit):
                 if lines is None or not lines.isdisjoint(range(begin, end + 1)):
                     found.append((f"{path}:{begin}", path.split("/")[0] if "/" in path else ".",
