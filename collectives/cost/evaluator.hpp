@@ -60,7 +60,14 @@ struct Price {
 ///         for the bytes of the frame plus 128. A receiving step grants its message as soon as it
 ///         waits for no earlier step. Grants and returned credit arrive after the latency from the
 ///         receiver to the sender.
-/// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
+/// Costs: Each host has one processor, which does one piece of work at a time, in the order of the
+///          requests. With Network::frame_costs a host prepares the frames of an outgoing side one
+///          after the other, those of the oldest step first. A prepared frame queues for the
+///          outgoing side; a window limits the bytes in this queue. A frame counts as arrived when
+///          its target has received it. An exit on the way receives and sends each frame.
+///          Reductions and copies take time only if the network has their rates. Of the work that
+///          is requested at one instant, frames that have arrived come first, then reductions and
+///          copies in the order of their steps, then frames to send.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's
 ///         least window.

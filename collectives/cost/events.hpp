@@ -11,11 +11,12 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< the source has spent its time for the message
+  prepared,   ///< the source has spent its time for the message, or for the frame
   frame_out,  ///< the outgoing side of the source is free again
   arrived,    ///< the last byte of a frame has arrived
+  received,   ///< the target has spent its time for the frame
   taken,      ///< the target has spent its time for the message
-  folded,     ///< host `source` has finished a reduction step
+  computed,   ///< host `source` has finished a reduction or a copy
   granted,
   credited,
   port_free,  ///< a sending port of the source is free
@@ -26,6 +27,8 @@ enum class Kind : std::uint8_t {
   at_link,
   at_entry,  ///< the exit of the target's cluster
   at_host,   ///< the target host
+  in_exit,   ///< the processor of the exit of the source's cluster
+  in_entry,  ///< the processor of the exit of the target's cluster
 };
 
 struct Event {

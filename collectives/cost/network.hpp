@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/link_model/host_costs.hpp"
 #include "base/link_model/link.hpp"
 #include "collectives/schedule/topology.hpp"
 
@@ -37,9 +38,14 @@ struct Network {
   std::size_t striping = 1;     ///< streams per ordered pair of hosts
   Bytes frame = 64 * 1024;      ///< maximum number of bytes that a link sends in one piece
   base::Nanos message_cost{0};  ///< host's time for each message sent or received
-  /// Rate of reductions on a host: bytes read plus bytes written, per second. 0 = they take no
-  /// time.
-  double fold_bytes_per_second = 0;
+  /// Costs of the hosts for each frame, indexed like `links`. Frames inside a cluster have the
+  /// index with from == to. If the vector is empty, `message_cost` counts.
+  std::vector<std::shared_ptr<const tuning::FrameCosts>> frame_costs = {};
+  /// Rates of reductions and copies on a host of speed 1: bytes read plus bytes written, per
+  /// second. 0 = they take no time.
+  double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
+  /// Speeds of the hosts at these, in the order of `outgoing`. Empty = all have speed 1.
+  std::vector<double> speeds = {};
 
   std::size_t clusters() const { return topology->clusters(); }
   bool crosses(collectives::Rank from, collectives::Rank to) const {
@@ -52,6 +58,7 @@ struct Network {
   std::optional<std::uint32_t> exit_of(collectives::Rank rank) const {
     return exits.empty() ? std::nullopt : exits[topology->cluster_of(rank)];
   }
+  double speed(collectives::Rank rank) const { return speeds.empty() ? 1 : speeds[rank]; }
   bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
 
   enum class Part { outgoing, link, receiving };

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/link_model/host_costs.hpp — time that hosts spend on messages, folds and copies
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "base/units.hpp"
+
+namespace tuning {
+
+/// A processor that does one piece of work at a time, in the order of the requests.
+///
+/// Units: the caller provides all times, which may be simulated or predicted.
+/// Thread-safe: no.
+class Processor {
+ public:
+  /// Requests work that takes `time`. Returns when it ends.
+  base::Nanos serve(base::Nanos now, base::Nanos time) {
+    return works_until_ = std::max(works_until_, now) + time;
+  }
+  /// The same, except that work without time does not wait.
+  base::Nanos serve_if_any(base::Nanos now, base::Nanos time) {
+    return time > base::Nanos(0) ? serve(now, time) : now;
+  }
+  base::Nanos works_until() const { return works_until_; }
+
+ private:
+  base::Nanos works_until_{0};
+};
+
+/// Time of a host for one frame, by the number of bytes in the frame.
+class CostTable {
+ public:
+  struct Point {
+    std::uint64_t bytes = 0;
+    base::Nanos time{0};
+    friend bool operator==(const Point&, const Point&) = default;
+  };
+  CostTable() = default;  ///< all frames cost nothing
+  /// Requires: the bytes rise, and the times do not fall.
+  explicit CostTable(std::vector<Point> points) : points_(std::move(points)) {}
+
+  /// Returns the time for a frame. Between two points the time is linear in the bytes. Below the
+  /// first point it is that of the first. Above the last point it rises as between the last two.
+  base::Nanos at(std::uint64_t bytes) const;
+  /// Returns a table whose times are those of this one times `factor`.
+  CostTable scaled(double factor) const;
+  const std::vector<Point>& points() const { return points_; }
+  friend bool operator==(const CostTable&, const CostTable&) = default;
+
+ private:
+  std::vector<Point> points_;
+};
+
+/// Costs of the hosts at the two ends of a frame. They are the same for all frames inside a
+/// cluster, or from one cluster to another.
+struct FrameCosts {
+  CostTable send, receive;
+  /// Bytes of the frames that a host may have prepared and not yet sent. 0 = two frames. A host
+  /// without such frames may always prepare one.
+  std::uint64_t window_bytes = 0;
+  double send_spread = 0, receive_spread = 0;  ///< relative spreads; 0 = not measured
+  friend bool operator==(const FrameCosts&, const FrameCosts&) = default;
+
+  /// Returns the window for a maximum of `frame_bytes` bytes in a frame.
+  std::uint64_t window(std::uint64_t frame_bytes) const {
+    constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
+    if (window_bytes != 0) return window_bytes;
+    return frame_bytes > unlimited / 2 ? unlimited : 2 * frame_bytes;
+  }
+};
+
+/// Costs of all hosts of a run. A host has one processor for all its work.
+struct HostCosts {
+  /// Costs for some of the frames. `from` and `to` are equal for frames inside a cluster.
+  struct Link {
+    std::string from, to;
+    std::shared_ptr<const FrameCosts> costs;
+    base::Position position = {};
+  };
+  /// Costs of all other frames; nullptr = `links` has all costs.
+  std::shared_ptr<const FrameCosts> frames;
+  std::vector<Link> links;
+  /// Time to fold or to copy one byte, for a host of speed 1. Bytes of one operand count.
+  double fold_nanos_per_byte = 0, copy_nanos_per_byte = 0;
+  double fold_spread = 0, copy_spread = 0;  ///< relative spreads; 0 = not measured
+  std::string file = {};                    ///< file with measured costs; "" = the config has them
+  base::Position position = {};             ///< position of the costs
+
+  /// Returns the bytes per second of folds and copies, for work_time(); 0 = they take no time.
+  double fold_bytes_per_second() const { return rate(3, fold_nanos_per_byte); }
+  double copy_bytes_per_second() const { return rate(2, copy_nanos_per_byte); }
+
+  /// Returns the costs of frames between two clusters, or inside a cluster.
+  /// Requires: check_clusters() has found no mistake.
+  const std::shared_ptr<const FrameCosts>& between(std::string_view from,
+                                                   std::string_view to) const;
+
+ private:
+  static double rate(double blocks, double nanos_per_byte) {
+    return nanos_per_byte > 0 ? blocks * 1e9 / nanos_per_byte : 0;
+  }
+};
+
+/// Returns the time of a fold or a copy. `bytes` counts bytes read and bytes written. If the rate
+/// is 0, the work takes no time.
+base::Nanos work_time(std::uint64_t bytes, double bytes_per_second);
+
+/// Reads costs:
+///
+///     send: {1B: 4us, 4KiB: 6us, 64KiB: 30us}
+///     receive: 5us
+///     fold_ns_per_byte: 0.3
+///     copy_ns_per_byte: 0.1
+///     links:
+///       - {inside: alpha, send: 2us, receive: 2us}
+///       - {from: alpha, to: beta, send: 9us, receive: 9us, window: 256KiB}
+///
+/// Mistakes are unknown keys, negative costs, costs that fall with the size, and duplicate links.
+HostCosts read_host_costs(const base::Settings& settings, base::Mistakes& mistakes);
+
+/// Adds a mistake for each cluster of the costs that is not in `clusters`, and for each pair of
+/// clusters that has no costs.
+void check_clusters(const HostCosts& costs, const std::vector<std::string>& clusters,
+                    base::Mistakes& mistakes);
+
+/// Returns settings that read_host_costs() reads back to the same costs.
+base::Settings settings_of(const HostCosts& costs);
+
+}  // namespace tuning

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/collectives/cost/plain_evaluator.cpp — the rules of predicted times with costs of hosts,
+// without regard to speed.
+#include "tests/collectives/cost/plain_evaluator.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+namespace test_support {
+namespace {
+
+using base::Nanos;
+using collectives::Action;
+using collectives::Rank;
+
+enum class What { prepared, left, computed, received, arrived };
+/// Something that happens at a host. `source` and `step` identify a message or a step.
+struct Event {
+  What what;
+  Rank host, source;
+  std::size_t step;
+  auto key() const { return std::tuple(what, host, source, step); }
+  friend bool operator<(const Event& left, const Event& right) { return left.key() < right.key(); }
+};
+
+struct Step {
+  collectives::Step step;
+  std::vector<std::size_t> earlier;      // steps for which it waits
+  std::pair<Rank, std::size_t> partner;  // other end of a message
+  bool has_begun = false, has_arrived = false, is_done = false;
+};
+
+struct Host {
+  collectives::Steps text;
+  std::vector<Step> steps;
+  std::set<std::size_t> sends;  // ready messages
+  Nanos works_until{0}, port_free{0};
+  std::uint64_t in_hand = 0;
+  bool is_preparing = false;
+};
+
+bool conflict(const collectives::Step& one, const collectives::Step& other) {
+  for (std::size_t i = 0; i < one.blocks.size(); ++i)
+    for (std::size_t j = 0; j < other.blocks.size(); ++j)
+      if ((one.writes(i) || other.writes(j)) && one.blocks[i].buffer == other.blocks[j].buffer &&
+          overlap(one.blocks[i].cells, other.blocks[j].cells).count > 0)
+        return true;
+  return false;
+}
+
+class Plain {
+ public:
+  Plain(const std::vector<collectives::Program>& programs, const PlainNetwork& network)
+      : network_(network), hosts_(programs.size()) {
+    result_.prepared.resize(hosts_.size());
+    std::map<std::tuple<Rank, Rank, collectives::Channel>, std::vector<std::size_t>> sent;
+    for (Rank me = 0; me < hosts_.size(); ++me) {
+      Host& host = hosts_[me];
+      host.text = programs[me].all();
+      for (std::size_t i = 0; i < host.text.size(); ++i) {
+        Step& step = host.steps.emplace_back(Step{host.text[i], {}, {}});
+        for (std::size_t j = 0; j < i; ++j)
+          if (conflict(host.steps[j].step, step.step)) step.earlier.push_back(j);
+        if (step.step.action == Action::send)
+          sent[{me, step.step.peer, step.step.channel}].push_back(i);
+      }
+    }
+    std::map<std::tuple<Rank, Rank, collectives::Channel>, std::size_t> received;
+    for (Rank me = 0; me < hosts_.size(); ++me)
+      for (std::size_t i = 0; i < hosts_[me].steps.size(); ++i) {
+        Step& step = hosts_[me].steps[i];
+        if (step.step.action != Action::receive) continue;
+        const std::tuple stream(step.step.peer, me, step.step.channel);
+        const std::size_t from = sent.at(stream).at(received[stream]++);
+        step.partner = {step.step.peer, from};
+        hosts_[step.step.peer].steps[from].partner = {me, i};
+      }
+  }
+
+  PlainResult run() {
+    events_[Nanos(0)];
+    while (!events_.empty()) {
+      now_ = events_.begin()->first;
+      while (events_.contains(now_)) {
+        const std::set<Event> happening = std::move(events_.extract(now_).mapped());
+        for (const Event& event : happening) happen(event);
+        for (Rank me = 0; me < hosts_.size(); ++me) begin_steps(me);
+        for (Rank me = 0; me < hosts_.size(); ++me) prepare(me);
+        for (const Event& event : std::exchange(arrived_, {})) receive(event);
+      }
+    }
+    for (const Host& host : hosts_)
+      for (const Step& step : host.steps)
+        if (!step.is_done) throw std::logic_error("a step never ends");
+    return result_;
+  }
+
+ private:
+  /// Returns when the processor has worked for that long.
+  Nanos work(Host& host, Nanos time) {
+    if (time == Nanos(0)) return now_;
+    return host.works_until = std::max(host.works_until, now_) + time;
+  }
+  void at(Nanos time, const Event& event) { events_[time].insert(event); }
+  void finish(Step& step) {
+    step.is_done = true;
+    result_.time = now_;
+  }
+
+  void happen(const Event& event) {
+    Host& host = hosts_[event.host];
+    const std::uint64_t bytes = hosts_[event.source].steps[event.step].step.elements();
+    switch (event.what) {
+      case What::prepared: return send(event.host, event.step);
+      case What::left: host.in_hand -= bytes; return finish(host.steps[event.step]);
+      case What::computed: return finish(host.steps[event.step]);
+      case What::arrived: return arrived_.push_back(event);
+      case What::received:
+        host.steps[hosts_[event.source].steps[event.step].partner.second].has_arrived = true;
+    }
+  }
+
+  void receive(const Event& event) {
+    const Nanos time =
+        network_.costs.receive.at(hosts_[event.source].steps[event.step].step.elements());
+    at(work(hosts_[event.host], time), {What::received, event.host, event.source, event.step});
+  }
+
+  void begin_steps(Rank me) {
+    Host& host = hosts_[me];
+    std::set<std::size_t> works;
+    for (std::size_t i = 0; i < host.steps.size(); ++i) {
+      Step& step = host.steps[i];
+      const bool waits = std::any_of(step.earlier.begin(), step.earlier.end(),
+                                     [&](std::size_t j) { return !host.steps[j].is_done; });
+      if (step.is_done || waits) continue;
+      const bool is_new = !std::exchange(step.has_begun, true);
+      if (step.step.action == Action::receive && step.has_arrived) finish(step);
+      if (step.step.action == Action::send && is_new) host.sends.insert(i);
+      if (step.step.is_message() || !is_new) continue;
+      if (work_time(me, step.step) == Nanos(0))
+        finish(step);
+      else
+        works.insert(i);
+    }
+    for (const std::size_t i : works)
+      at(work(host, work_time(me, host.steps[i].step)), {What::computed, me, me, i});
+  }
+
+  Nanos work_time(Rank me, const collectives::Step& step) const {
+    const double rate = step.action == Action::reduce ? network_.fold_bytes_per_second
+                                                      : network_.copy_bytes_per_second;
+    return tuning::work_time(step.elements(), rate * network_.speeds[me]);
+  }
+
+  void prepare(Rank me) {
+    Host& host = hosts_[me];
+    while (!host.is_preparing && !host.sends.empty()) {
+      const std::size_t i = *host.sends.begin();
+      const std::uint64_t bytes = host.steps[i].step.elements();
+      if (host.in_hand > 0 && host.in_hand + bytes > network_.costs.window_bytes) return;
+      host.sends.erase(i);
+      host.in_hand += bytes;
+      host.is_preparing = true;
+      const Nanos end = work(host, network_.costs.send.at(bytes));
+      if (end == now_)
+        send(me, i);
+      else
+        at(end, {What::prepared, me, me, i});
+    }
+  }
+
+  void send(Rank me, std::size_t i) {
+    Host& host = hosts_[me];
+    host.is_preparing = false;
+    result_.prepared[me].push_back(now_);
+    host.port_free = std::max(host.port_free, now_) +
+                     Nanos(static_cast<std::int64_t>(host.steps[i].step.elements()));
+    at(host.port_free, {What::left, me, me, i});
+    at(host.port_free + network_.latency, {What::arrived, host.steps[i].partner.first, me, i});
+  }
+
+  const PlainNetwork& network_;
+  std::vector<Host> hosts_;
+  std::map<Nanos, std::set<Event>> events_;
+  std::vector<Event> arrived_;  // messages of this instant that their targets must receive
+  Nanos now_{0};
+  PlainResult result_;
+};
+
+}  // namespace
+
+PlainResult evaluate_plainly(const std::vector<collectives::Program>& programs,
+                             const PlainNetwork& network) {
+  return Plain(programs, network).run();
+}
+
+}  // namespace test_support
