@@ -323,6 +323,7 @@ std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetw
     for (const auto& to : clusters_)
       if (const auto before = old.links.find({from, to}); before != old.links.end())
         network_.links.emplace(before->first, before->second);
+  network_.costs = old.costs;
   return changes(old, network_);
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/errors.hpp"
+#include "base/link_model/host_costs.hpp"
 #include "base/units.hpp"
 
 namespace groups {
@@ -54,6 +55,8 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
+bool is_message(Action action) { return action == Action::send || action == Action::receive; }
+
 /// If an operand is part of `in`, returns where it begins: the index of its first value in the
 /// vector.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
@@ -63,6 +66,13 @@ std::optional<collectives::Count> first_index(const std::vector<Block>& operands
 }
 
 }  // namespace
+
+WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
+                        const runtime::Runtime& runtime) {
+  if (!runtime.is_virtual() || plan.costs == nullptr) return {};
+  const double speed = plan.hosts[host].speed;
+  return {plan.costs->fold_bytes_per_second() * speed, plan.costs->copy_bytes_per_second() * speed};
+}
 
 std::string OperationName::text() const {
   return fmt::format("operation {} of group {}, {}", number, group, name_of(collective));
@@ -150,6 +160,16 @@ void Execution::begin(Slot slot) {
     case Action::reduce: fold(step); break;
     case Action::copy: copy(step); break;
   }
+  if (share_->trace) step.bytes = size_of(into_);
+  const bool is_fold = steps_[slot].action == Action::reduce;
+  const base::Nanos time =
+      tuning::work_time(size_of(into_) + size_of(left_) + (is_fold ? size_of(right_) : 0),
+                        is_fold ? rates_.fold_bytes_per_second : rates_.copy_bytes_per_second);
+  if (time > base::Nanos(0) && lanes_ != nullptr) {
+    step.sending = lanes_->work(time, steps_[slot].number);
+    return wait_for(step.sending, slot);
+  }
+  if (time > base::Nanos(0)) runtime_.sleep_for(time);
   if (share_->trace) trace(slot);
   steps_.finish(slot, free_);
 }
@@ -250,9 +270,10 @@ void Execution::finish(std::size_t member) {
   const Slot slot = std::exchange(of_[member - first_wait_], none);
   for (; !of_.empty() && of_.front() == none; ++first_wait_) of_.pop_front();
   Step& step = kept_[slot];
-  if (steps_[slot].action == Action::send) {
+  if (steps_[slot].action != Action::receive) {
     std::exchange(step.sending, {}).wait();
-    if (has_sending_ports()) --ports_of(sending_, slot).taken;
+    if (steps_[slot].action == Action::send && has_sending_ports())
+      --ports_of(sending_, slot).taken;
   } else {
     take(slot);
     if (has_receiving_ports()) --ports_of(receiving_, slot).taken;
@@ -325,7 +346,6 @@ void Execution::copy(const Step& step) {
 
 void Execution::trace(Slot slot) {
   const pricing::Admitted& step = steps_[slot];
-  const bool is_message = step.action == Action::send || step.action == Action::receive;
   eventspace::GroupStep done;
   done.number = static_cast<std::uint32_t>(step.number);
   done.action = step.action == Action::send      ? eventspace::GroupAction::send
@@ -333,11 +353,11 @@ void Execution::trace(Slot slot) {
                 : step.action == Action::reduce  ? eventspace::GroupAction::fold
                                                  : eventspace::GroupAction::copy;
   const auto& participants = share_->participants;
-  done.peer = is_message
+  done.peer = is_message(step.action)
                   ? share_->trace->host(participants.empty() ? step.peer : participants[step.peer])
                   : share_->trace->host();
   done.channel = step.channel;
-  done.bytes = is_message ? kept_[slot].bytes : size_of(into_);
+  done.bytes = kept_[slot].bytes;
   done.begin_nanos = kept_[slot].began_nanos;
   share_->trace->add(done);
 }
@@ -346,7 +366,7 @@ void Execution::throw_late() const {
   std::vector<std::uint32_t> late;
   std::set<collectives::Rank> peers;
   for (const Slot slot : of_) {
-    if (slot == none) continue;
+    if (slot == none || !is_message(steps_[slot].action)) continue;
     const collectives::Rank peer = steps_[slot].peer;
     if (peers.insert(peer).second) late.push_back(hosts_[peer]);
   }
@@ -358,7 +378,7 @@ std::unique_ptr<Execution> Executions::take(paths::MessageGroup* lanes) {
     const runtime::Lock lock(mutex_);
     if (idle_ != nullptr) return std::move(idle_);
   }
-  return std::make_unique<Execution>(runtime_, lanes, hosts_);
+  return std::make_unique<Execution>(runtime_, lanes, hosts_, rates_);
 }
 
 void Executions::give_back(std::unique_ptr<Execution> execution) {

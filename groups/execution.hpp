@@ -65,6 +65,17 @@ struct Share {
   std::span<const std::uint32_t> participants = {};
 };
 
+/// Rates of folds and copies on the virtual clock, as tuning::work_time() takes them; 0 = they take
+/// no time.
+struct WorkRates {
+  double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
+};
+
+/// Returns the rates of a host of the run. On the steady clock they are 0, because work takes real
+/// time there.
+WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
+                        const runtime::Runtime& runtime);
+
 /// Executes a schedule's program over lanes. It considers the steps in order, up to a limit of
 /// unfinished steps. It performs a step when no earlier unfinished step conflicts with this one. It
 /// returns after the last step, when no borrowed memory is in use any more. One object executes
@@ -78,9 +89,9 @@ class Execution {
  public:
   /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` gives the host
   /// number in the run for each participant. All arguments outlive this object.
-  Execution(const runtime::Runtime& runtime, paths::MessageGroup* lanes,
-            const std::vector<std::uint32_t>& hosts)
-      : runtime_(runtime), lanes_(lanes), hosts_(hosts), waits_(runtime) {}
+  Execution(runtime::Runtime& runtime, paths::MessageGroup* lanes,
+            const std::vector<std::uint32_t>& hosts, const WorkRates& rates)
+      : runtime_(runtime), lanes_(lanes), hosts_(hosts), rates_(rates), waits_(runtime) {}
   void run(const Share& share, collectives::Program program);
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
@@ -96,10 +107,10 @@ class Execution {
   struct Step {
     std::vector<collectives::Block> blocks;
     paths::NamedMessage message;
-    runtime::Handle<void> sending;
+    runtime::Handle<void> sending;  // also the work of a fold or copy
     runtime::Handle<paths::Received> receiving;
     bool is_free = false;     // no earlier unfinished step conflicts with it
-    std::uint64_t bytes = 0;  // size of a message; set only if traced
+    std::uint64_t bytes = 0;  // size of a message, fold or copy; set only if traced
     std::int64_t began_nanos = 0;
   };
   std::size_t wait_for_any();
@@ -136,9 +147,10 @@ class Execution {
   void trace(Slot slot);
   [[noreturn]] void throw_late() const;
 
-  const runtime::Runtime& runtime_;
+  runtime::Runtime& runtime_;
   paths::MessageGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
+  const WorkRates rates_;
   const Share* share_ = nullptr;  // null if no operation runs
   pricing::Admission steps_;
   std::vector<Step> kept_;   // indexed by number of an unfinished step
@@ -165,14 +177,16 @@ class Execution {
 class Executions {
  public:
   /// The arguments are those of Execution.
-  Executions(const runtime::Runtime& runtime, const std::vector<std::uint32_t>& hosts)
-      : runtime_(runtime), hosts_(hosts) {}
+  Executions(runtime::Runtime& runtime, const std::vector<std::uint32_t>& hosts,
+             const WorkRates& rates)
+      : runtime_(runtime), hosts_(hosts), rates_(rates) {}
   std::unique_ptr<Execution> take(paths::MessageGroup* lanes);
   void give_back(std::unique_ptr<Execution> execution);
 
  private:
-  const runtime::Runtime& runtime_;
+  runtime::Runtime& runtime_;
   const std::vector<std::uint32_t>& hosts_;
+  const WorkRates rates_;
   runtime::Mutex mutex_;
   std::unique_ptr<Execution> idle_;
 };

@@ -104,7 +104,8 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
       trace_(GroupTrace::of(deployment, layout_, me_, name_)),
       members_(layout_.digest()),
       signature_digest_(members_),
-      executions_(deployment.runtime(), hosts_) {
+      executions_(deployment.runtime(), hosts_,
+                  work_rates_of(deployment.host().plan(), hosts_[me_], deployment.runtime())) {
   if (layout_.hosts().size() > 1)
     lanes_ = deployment.host().lanes().join(
         name_, {selector_, &hosts_},

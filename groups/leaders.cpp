@@ -42,7 +42,7 @@ paths::Traffic Leaders::run(const RegionOperation& operation, const SelectionKey
                     .trace = operation.trace,
                     .participants = leading.leaders};
   const auto hosts = hosts_of(leading.leaders, hosts_);
-  Execution execution(runtime_, &lanes_, hosts);
+  Execution execution(runtime_, &lanes_, hosts, {});
   execution.run(share, choice->algorithm->program(task, choice->parameters, leading.machine));
   paths::Traffic traffic;
   for (const auto& [peer, sent] : execution.sent()) traffic += {sent.messages, sent.bytes};

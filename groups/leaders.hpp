@@ -33,7 +33,7 @@ class Leaders {
                      const MachineGroup::Leading& leading) const;
 
  private:
-  const runtime::Runtime& runtime_;
+  runtime::Runtime& runtime_;
   paths::MessageGroup& lanes_;
   const Machines& machines_;
   const std::vector<std::uint32_t>& hosts_;

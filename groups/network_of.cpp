@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/errors.hpp"
+#include "base/link_model/host_costs.hpp"
 #include "paths/links/emulated_links.hpp"
 
 namespace groups {
@@ -45,6 +46,23 @@ void add_exits(pricing::Network& network, const paths::Plan& plan,
     network.outgoing.push_back(passed(paths::outgoing_link(plan, ways.exit)).model);
     network.receiving.push_back(passed(paths::receiving_link(plan, ways.exit)).model);
   }
+}
+
+/// Sets the costs of the hosts that the plan states.
+void add_costs(pricing::Network& network, const paths::Plan& plan,
+               const std::vector<std::uint32_t>& hosts,
+               const std::vector<std::uint32_t>& clusters) {
+  if (plan.costs == nullptr) return;
+  const tuning::HostCosts& costs = *plan.costs;
+  network.fold_bytes_per_second = costs.fold_bytes_per_second();
+  network.copy_bytes_per_second = costs.copy_bytes_per_second();
+  const auto none = std::make_shared<const tuning::FrameCosts>();
+  for (const std::uint32_t from : clusters)
+    for (const std::uint32_t to : clusters) {
+      const auto& one = costs.between(plan.clusters[from], plan.clusters[to]);
+      network.frame_costs.push_back(one == nullptr ? none : one);
+    }
+  for (const std::uint32_t host : hosts) network.speeds.push_back(plan.hosts[host].speed);
 }
 
 }  // namespace
@@ -93,6 +111,7 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
   }
   const auto clusters = clusters_of(plan, hosts, *network.topology);
   if (plan.ways && clusters.size() > 1) add_exits(network, plan, hosts, clusters);
+  add_costs(network, plan, hosts, clusters);
   network.links.resize(clusters.size() * clusters.size());
   base::Mistakes mistakes;
   for (std::size_t from = 0; from < clusters.size(); ++from)

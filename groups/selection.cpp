@@ -52,6 +52,7 @@ bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel
 /// states none. Bytes must cost time. Otherwise the schedule with the fewest messages would be the
 /// best for any size.
 AssumedCosts assumed_for(const pricing::Network& network) {
+  if (!network.frame_costs.empty()) return {.has_network = true};
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
     return std::all_of(models.begin(), models.end(), is_free);
   };
@@ -206,6 +207,7 @@ Selector::Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& ho
       belief_(belief_in(measured)),
       links_(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts)),
       assumed_(assumed_for(links_)),
+      costs_(plan.costs),
       decisions_(plan.decisions),
       shape_(shape_of(plan, hosts, *links_.topology)),
       network_(with_costs(links_, assumed_)),

@@ -36,7 +36,7 @@ enum class Reason {
   tuned,     ///< a row of the table
   borrowed,  ///< a row of the table for another number of hosts
   priced,    ///< least predicted time by the costs that the config states
-  assumed,   ///< least predicted time by assumed costs, because the config states none
+  assumed,   ///< least predicted time by assumed costs, because the config states none at all
 };
 std::string_view name_of(Reason reason);
 
@@ -77,7 +77,8 @@ struct SelectionKey {
 SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
                     std::size_t element_bytes);
 
-/// Costs that a selection assumes because the config does not state them.
+/// Costs that a selection assumes because the config does not state them. If the config states the
+/// costs of hosts (`costs`), nothing is assumed.
 struct AssumedCosts {
   base::Nanos message{0};  ///< time of a host for each message that it sends or receives
   /// Whether the config states the cost of a network or a link. If it states none, the costs below
@@ -91,9 +92,10 @@ struct AssumedCosts {
 ///
 /// Thread-safe: yes.
 /// Throws:      UsageError if no algorithm supports the operation, or if the named one does not.
-/// Cost:        With `best`, each message costs a host AssumedCosts::message in addition to the
-///              time on links. Without this cost the selection would prefer schedules with more
-///              messages than a processor can handle.
+/// Cost:        With `best`, hosts have the costs that the config states. If it states none, each
+///              message costs a host AssumedCosts::message in addition to the time on links.
+///              Without this cost the selection would prefer schedules with more messages than a
+///              processor can handle.
 class Selector {
  public:
   /// Returns an object that all users with equal plan, hosts and links share in this process.
@@ -117,6 +119,8 @@ class Selector {
   /// Returns the network by whose costs the schedules are compared. It includes assumed().
   const pricing::Network& network() const { return network_; }
   const AssumedCosts& assumed() const { return assumed_; }
+  /// Returns the costs of hosts that the config states; nullptr if it states none.
+  const tuning::HostCosts* stated_costs() const { return costs_.get(); }
   /// Returns the same network without the assumed costs, as the virtual clock has it.
   const pricing::Network& links() const { return links_; }
   /// Returns the host of each participant, as an index into Plan::hosts.
@@ -136,6 +140,7 @@ class Selector {
   const std::string belief_;
   const pricing::Network links_;  // only the costs that the config or the measurement states
   const AssumedCosts assumed_;
+  const std::shared_ptr<const tuning::HostCosts> costs_;
   const std::shared_ptr<const tuner::DecisionTable> decisions_;
   const tuner::Shape shape_;
   const pricing::Network network_;

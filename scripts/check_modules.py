@@ -43,7 +43,7 @@ LIBRARIES = {
     "collectives/tuner": "base base/link_model collectives/schedule collectives/algorithms "
                          "collectives/cost",
     "paths": "base runtime pastset eventspace",
-    "paths/plan": "base runtime pastset eventspace collectives/tuner paths",
+    "paths/plan": "base base/link_model runtime pastset eventspace collectives/tuner paths",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
     "paths/machine": "base runtime",
@@ -51,7 +51,7 @@ LIBRARIES = {
     "paths/config": "base runtime pastset collectives/algorithms collectives/tuner base/link_model "
                     "paths paths/plan paths/joins",
     "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
-    "paths/messages": "base runtime paths paths/plan paths/wire paths/links",
+    "paths/messages": "base base/link_model runtime paths paths/plan paths/wire paths/links",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/connections "
                   "paths/links paths/messages",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "

@@ -171,6 +171,7 @@ MeasuredNetwork read(const Settings& settings) {
   base::MapReader reader(settings, mistakes, "the file of a network");
   const Settings clusters = reader.take_required("clusters", "a map of clusters");
   const Settings links = reader.take("links");
+  const Settings costs = reader.take("costs");
   if (!clusters.is_null() && !clusters.is_map())
     reader.mistake("clusters", "expected a map of clusters, found " + clusters.describe());
   if (!links.is_null() && !links.is_list())
@@ -182,6 +183,13 @@ MeasuredNetwork read(const Settings& settings) {
   for (const Settings& link : links.items()) inside.read_link(link);
   if (mistakes.empty())
     inside.see_whether_all_are_there(links.is_null() ? settings.position() : links.position());
+  if (!costs.is_null()) {
+    network.costs = read_host_costs(costs, mistakes);
+    network.costs->position = costs.position();
+    std::vector<std::string> names;
+    for (const auto& cluster : network.clusters) names.push_back(cluster.name);
+    check_clusters(*network.costs, names, mistakes);
+  }
   mistakes.throw_if_any();
   return network;
 }
@@ -234,6 +242,9 @@ std::string print(const MeasuredNetwork& network, const std::string& of) {
         fmt::format("  - {{from: {}, to: {}, {}, {}: {}}}\n", word(pair.first), word(pair.second),
                     figures(*link), link->is_least ? "streams_at_least" : "streams", link->streams);
   });
+  if (network.costs)
+    text +=
+        base::print_settings(base::MapBuilder().add("costs", settings_of(*network.costs)).done());
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/link_model/host_costs.hpp"
 #include "base/settings.hpp"
 #include "base/units.hpp"
 
@@ -38,7 +39,8 @@ struct MeasuredNetwork {
   };
   std::vector<Cluster> clusters;
   std::map<std::pair<std::string, std::string>, MeasuredLink> links;
-  base::Position position = {};  ///< position of `clusters` in the file
+  std::optional<HostCosts> costs = {};  ///< empty = not measured
+  base::Position position = {};         ///< position of `clusters` in the file
 };
 
 /// Read the file from a text or by name:

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/link_model/host_costs.hpp"
 #include "base/text_file.hpp"
 #include "collectives/tuner/decision_table.hpp"
 #include "paths/config/shared_text.hpp"
@@ -218,6 +219,40 @@ void read_decisions(base::MapReader& reader, Plan& plan) {
   plan.decisions = std::make_shared<const tuner::DecisionTable>(table, reader.mistakes());
 }
 
+/// Reads the costs of hosts from the config itself, or from the file of `paths measure` that it
+/// names.
+void read_costs(base::MapReader& reader, Plan& plan) {
+  base::Settings costs = reader.take("costs");
+  if (costs.is_null()) return;
+  base::Mistakes& mistakes = reader.mistakes();
+  std::string file;
+  if (const base::Settings* const from = costs.find("from")) {
+    base::MapReader inside(costs, mistakes, "costs");
+    file = base::file_beside(inside.word("from", ""), from->position().file);
+    inside.finish();
+    try {
+      const base::Settings measured = base::load_settings(file);
+      const base::Settings* const found = measured.find("costs");
+      if (found == nullptr)
+        return mistakes.add(from->position(),
+                            fmt::format("costs: expected a file with the key `costs`, as `paths "
+                                        "measure` writes it, found {} without it",
+                                        file));
+      costs = *found;
+    } catch (const base::ConfigError& error) {
+      for (const auto& [position, message] : error.mistakes())
+        mistakes.add(position.file.empty() ? from->position() : position, "costs: " + message);
+      return;
+    }
+  }
+  if (!costs.is_map())
+    return mistakes.add(costs.position(), "costs: expected a map, found " + costs.describe());
+  tuning::HostCosts read = tuning::read_host_costs(costs, mistakes);
+  read.file = file;
+  read.position = costs.position();
+  plan.costs = std::make_shared<const tuning::HostCosts>(std::move(read));
+}
+
 }  // namespace
 
 base::Settings take_section(base::MapReader& reader, std::string_view key,
@@ -235,7 +270,7 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
     for (const std::string_view key :
-         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces", "decisions"})
+         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces", "decisions", "costs"})
       if (entry.first.text() == key) entries.push_back(entry);
   Plan plan;
   base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
@@ -243,6 +278,7 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
   read_stack(reader, overrides, plan, mistakes);
   read_waiting_and_memory(reader, plan);
   read_decisions(reader, plan);
+  read_costs(reader, plan);
   reader.finish();
   const base::Settings* network = settings.find("network");
   if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
@@ -273,6 +309,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   read_stack(reader, overrides, plan, mistakes);
   read_waiting_and_memory(reader, plan);
   read_decisions(reader, plan);
+  read_costs(reader, plan);
   const base::Settings hosts = take_section(reader, "hosts", base::Settings::Kind::map);
   const base::Settings elements = take_section(reader, "elements", base::Settings::Kind::map);
   const base::Settings wrappers = take_section(reader, "wrappers", base::Settings::Kind::map);
@@ -286,6 +323,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   refuse_repeated(elements, "element", text, mistakes);
   refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
+  if (plan.costs) tuning::check_clusters(*plan.costs, plan.clusters, mistakes);
   read_ways(reader, plan, mistakes);
   reader.finish();
   read_groups(groups, plan, mistakes);

@@ -561,7 +561,7 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   const Settings elements = take_section(reader, "elements", Settings::Kind::map);
   for (const std::string_view low_level :
        {"network", "deadline", "stack", "waiting", "shared_memory", "shared_spaces", "lanes",
-        "decisions", "groups", "wrappers", "graphs", "paths"})
+        "decisions", "costs", "groups", "wrappers", "graphs", "paths"})
     reader.has(low_level);
   if (settings.find("hosts") != nullptr) {
     reader.has("hosts");

@@ -20,6 +20,11 @@ enum class Turn : std::uint8_t {
   choices,  ///< choices of the next frame for a link, after all candidates have arrived
 };
 
+/// Ranks of Turn::choices for requests to a host's processor: folds and copies have lower ranks, by
+/// step. Then come frames to send, then frames to receive, by source host.
+inline constexpr std::uint64_t rank_of_sends = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t rank_of_receives = std::uint64_t{1} << 63;
+
 /// Queue of work, ordered by time. Work of the same time is ordered by its Turn. Work of the same
 /// Turn is ordered by `rank`, lowest first, then by insertion. For Turn::heads, `rank` is the
 /// number of the source host.

@@ -65,6 +65,11 @@ class LinkScheduler {
     return step.waiting == nullptr ? step.link.get() : nullptr;
   }
   bool waits_for_streams(std::uint32_t target) { return step_to(target).waiting != nullptr; }
+  /// Returns the emulated link over which frames to `target` leave, also if they wait for streams
+  /// of the link; nullptr if there is none.
+  const EmulatedLink* emulated_link_to(std::uint32_t target) { return step_to(target).link.get(); }
+  /// Whether frames to `target` leave the cluster of this host from this host.
+  bool leaves_cluster(std::uint32_t target) { return step_to(target).leaves_cluster; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
   /// Frames that must be passed on now, in order, each with the number of its next host.

@@ -16,6 +16,9 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       name(place_name(*plan, number)),
       carrier(by),
       link_scheduler(of, *plan, number, links, due_queue),
+      processor(of.is_virtual() && plan->costs && !is_switch()
+                    ? std::make_unique<ChargedProcessor>(*plan)
+                    : nullptr),
       own_rejections_(name) {}
 
 void EndpointState::reject(std::uint32_t source, const std::string& what) {

@@ -11,6 +11,7 @@
 #include "paths/links/due_queue.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/links/link_scheduler.hpp"
+#include "paths/messages/channels/charged_processor.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/lane_frame.hpp"
@@ -56,7 +57,8 @@ class LaneCarrier {
 /// and its outgoing frames.
 ///
 /// Units: on the steady clock, all times are ideal times (paths/links/link_scheduler.hpp).
-/// Thread-safe: `mutex` guards due_queue, link_scheduler and ended. All other members are constant.
+/// Thread-safe: `mutex` guards due_queue, link_scheduler, processor and ended. All other members
+/// are constant.
 class EndpointState {
  public:
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
@@ -113,6 +115,8 @@ class EndpointState {
   runtime::Mutex mutex;
   DueQueue due_queue;
   LinkScheduler link_scheduler;
+  /// Processor of this host; nullptr if its work takes no simulated time.
+  const std::unique_ptr<ChargedProcessor> processor;
   Waits ended;  ///< sends and receives to complete after the mutex is released
 
  private:

@@ -92,7 +92,9 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
     frame.lag = passage.lag;
     all_come_by_ = std::max(all_come_by_, came + frame.lag);
   }
-  if (frame.target != state_.host) {
+  if (is_data && state_.processor != nullptr) {
+    charge(came, std::move(frame));
+  } else if (frame.target != state_.host) {
     state_.at(came, [this, came, frame = std::move(frame)]() mutable {
       state_.link_scheduler.depart(std::move(frame), came);
     });
@@ -106,11 +108,44 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
+/// Lets the processor of this host receive a frame, or pass it on. Requests of one time are made in
+/// the order of the sources.
+void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
+  const std::uint32_t source = frame.source, target = frame.target;
+  const std::uint64_t bytes = frame.payload.size();
+  DueQueue& queue = state_.due_queue;
+  if (target != state_.host) {
+    auto pass = [this, source, target, bytes, frame = std::move(frame)]() mutable {
+      const base::Nanos end = state_.processor->pass(state_.runtime.now(), source, target, bytes);
+      state_.at(end, [this, end, frame = std::move(frame)]() mutable {
+        state_.link_scheduler.depart(std::move(frame), end);
+      });
+    };
+    return queue.put(came, std::move(pass), Turn::heads, source);
+  }
+  const base::Nanos tail = came + frame.lag;
+  auto take = [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); };
+  if (state_.processor->receive_time(source, target, bytes) == base::Nanos(0))
+    return state_.at(tail, std::move(take));
+  auto receive = [this, source, target, bytes, take = std::move(take)]() mutable {
+    state_.due_queue.put(state_.processor->receive(state_.runtime.now(), source, target, bytes),
+                         std::move(take));
+  };
+  queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
+}
+
 /// Does `work` after all frames have arrived. The function queues the work twice, because the delay
-/// on the receiving link is known only after the last frame has entered that link.
+/// on the receiving link, and the work of the processor, are known only after the last frame has
+/// entered that link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
-      all_come_by_, [this, work] { state_.due_queue.put(all_come_by_, work, Turn::choices); },
+      all_come_by_,
+      [this, work] {
+        const base::Nanos all_done = state_.processor != nullptr
+                                         ? std::max(all_come_by_, state_.processor->works_until())
+                                         : all_come_by_;
+        state_.due_queue.put(all_done, work, Turn::choices);
+      },
       Turn::choices);
 }
 

@@ -50,6 +50,7 @@ class FrameDelivery {
   bool forwards(std::uint32_t from, std::uint32_t source);
   bool comes_by_network(std::uint32_t from) const;
   void pass(bool is_received, base::Nanos came, LaneFrame frame);
+  void charge(base::Nanos came, LaneFrame frame);
   void take_control(LaneFrame frame, base::Nanos moment);
   void take_data(LaneFrame frame);
   std::string wrong_place(const GroupState& group, const LaneFrame& frame) const;

@@ -128,6 +128,30 @@ std::string MessageGroup::known_cause_text() const {
   return lanes_of(lanes_, "group ", name()).calls_.known_cause_text();
 }
 
+/// Work under way on the processor of this host.
+class MessageGroup::StartedWork final : public LaneWait, public runtime::Pending<void> {
+ public:
+  StartedWork(std::weak_ptr<MessageEndpoint> lanes, std::shared_ptr<const LaneGroupName> group)
+      : lanes_(std::move(lanes)), group_(std::move(group)) {}
+
+ private:
+  runtime::Completion& completion() override { return LaneWait::completion; }
+  std::string text() const override { return fmt::format("group {}: work", group_->name); }
+  void take(runtime::Deadline deadline) override {
+    const std::string what = LaneWait::completion.done() ? "" : text();
+    lanes_of(lanes_, "", what).calls_.wait(*this, what, deadline);
+  }
+
+  const std::weak_ptr<MessageEndpoint> lanes_;
+  const std::shared_ptr<const LaneGroupName> group_;
+};
+
+runtime::Handle<void> MessageGroup::work(base::Nanos time, std::uint64_t order) const {
+  auto started = std::make_shared<StartedWork>(lanes_, name_);
+  lanes_of(lanes_, "group ", name()).calls_.work(time, order, started);
+  return runtime::Handle<void>(std::move(started));
+}
+
 bool MessageGroup::is_paced(std::uint32_t to) const {
   return lanes_for("send", to, 0).calls_.is_paced(to);
 }

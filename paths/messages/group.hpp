@@ -178,6 +178,10 @@ class MessageGroup {
   runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   runtime::Handle<Received> receive(std::uint32_t from, const NamedMessage& which,
                                     LentMemory place = {});
+  /// Lets the processor of this host work for that long, on the virtual clock. The operation ends
+  /// when the work is done. Of the work that is requested at one instant, that with the lowest
+  /// `order` is done first. If the config states no costs of hosts, the work takes no time.
+  runtime::Handle<void> work(base::Nanos time, std::uint64_t order) const;
   /// Closes a channel. This host then neither sends nor receives on the channel, and removes its
   /// state. If a message of the channel arrives later, the lane of the message ends with an error.
   /// A host should close its channels in the order of their numbers, without gaps, because this
@@ -219,6 +223,7 @@ class MessageGroup {
         options_(options) {}
   template <class T>
   class StartedMessage;
+  class StartedWork;
   template <class T>
   runtime::Handle<T> start(std::uint32_t peer, const NamedMessage& which, base::Payload message,
                            LentMemory lent) const;

@@ -71,6 +71,19 @@ bool GroupCalls::is_paced(std::uint32_t to) {
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
+/// Requests the work after all frames that arrive at this instant.
+void GroupCalls::work(base::Nanos time, std::uint64_t order,
+                      const std::shared_ptr<LaneWait>& wait) {
+  runtime::Lock lock(state_.mutex);
+  const auto request = [this, time, wait] {
+    const base::Nanos now = state_.runtime.now();
+    const base::Nanos end = state_.processor == nullptr ? now : state_.processor->work(now, time);
+    state_.due_queue.put(end, [this, wait] { state_.ended.push_back(wait); });
+  };
+  state_.due_queue.put(state_.runtime.now(), request, Turn::choices, order);
+  parts_.clock.settle(lock);
+}
+
 void GroupCalls::let_go(LaneWait& wait) {
   const runtime::Lock lock(state_.mutex);
   wait.is_abandoned = true;

@@ -43,6 +43,7 @@ class GroupCalls {
   void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait);
   bool is_paced(std::uint32_t to);
+  void work(base::Nanos time, std::uint64_t order, const std::shared_ptr<LaneWait>& wait);
   void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what,
              std::uint64_t signature_digest);

@@ -27,7 +27,7 @@ MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<cons
                                  std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
     : state_(runtime, std::move(plan), host, links, carrier),
       outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.link_scheduler,
-                state_.due_queue),
+                state_.due_queue, state_.processor.get()),
       lost_(state_),
       inbox_(state_.plan->lanes.inbox_bytes),
       groups_(state_),

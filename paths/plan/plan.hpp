@@ -19,6 +19,9 @@
 #include "paths/plan/ways.hpp"
 #include "runtime/runtime.hpp"
 
+namespace tuning {
+struct HostCosts;
+}
 namespace tuner {
 class DecisionTable;
 }
@@ -152,6 +155,8 @@ struct Plan {
   /// Table from which groups take their schedules; nullptr = groups choose schedules by predicted
   /// times. The table is a part of the digest.
   std::shared_ptr<const tuner::DecisionTable> decisions;
+  /// Costs of the hosts; nullptr = they are not known, and hosts cost nothing on the virtual clock.
+  std::shared_ptr<const tuning::HostCosts> costs;
   std::vector<PlanGroup> groups;
   /// Graphs in the order of their first paths; set by finish_plan().
   std::vector<PlanGraph> graphs;

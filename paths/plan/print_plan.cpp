@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/link_model/host_costs.hpp"
 #include "base/settings_print.hpp"
 #include "base/units.hpp"
 #include "collectives/tuner/decision_table.hpp"
@@ -184,6 +185,7 @@ void PlanPrinter::print_run() {
     add("shared_spaces", spaces);
   if (plan_.lanes.is_written) add("lanes", print_lanes(plan_));
   if (plan_.decisions) add("decisions", plan_.decisions->settings());
+  if (plan_.costs) add("costs", tuning::settings_of(*plan_.costs));
 }
 
 void PlanPrinter::print_hosts() {

@@ -42,8 +42,23 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
   return end - begin;
 }
 
+/// Returns random costs of hosts, as a line of a config.
+std::string random_costs(std::mt19937_64& random, std::size_t clusters) {
+  const auto frames = [&] {
+    return fmt::format("send: {{1B: {}us, 64KiB: {}us}}, receive: {}us, window: {}", random() % 9,
+                       9 + random() % 90, random() % 90,
+                       random() % 2 == 0 ? "unlimited" : "128KiB");
+  };
+  std::string costs = fmt::format("costs: {{{}, fold_ns_per_byte: {}, copy_ns_per_byte: 0.{}",
+                                  frames(), random() % 3, random() % 3);
+  if (clusters > 1)
+    costs +=
+        fmt::format(", links: [{{from: c0, to: c1, {}}}, {{inside: c1, {}}}]", frames(), frames());
+  return costs + "}\n";
+}
+
 /// Compares the times of random operations on random networks with the predicted times.
-void compare(std::uint64_t seed, bool has_ports) {
+void compare(std::uint64_t seed, bool has_ports, bool has_costs = false) {
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::string others;
@@ -55,9 +70,12 @@ void compare(std::uint64_t seed, bool has_ports) {
       const std::string uplinks[] = {
           "uplink: switch, ", "", fmt::format("gateway: {{host: g{}, rate: 300Mbit}}, ", cluster)};
       config += fmt::format(
-          "  c{}: {{hosts: {}, {}network: {{latency: 50us, bandwidth: 100Mbit, receiving: {}}}}}\n",
-          cluster, 1 + random() % 5, uplinks[random() % 3], random() % 4 > 0);
+          "  c{}: {{hosts: {}, {}{}network: {{latency: 50us, bandwidth: 100Mbit, receiving: "
+          "{}}}}}\n",
+          cluster, 1 + random() % 5, uplinks[random() % 3],
+          has_costs && random() % 2 == 0 ? "speed: 0.5, " : "", random() % 4 > 0);
     }
+    if (has_costs) config += random_costs(random, clusters);
     if (clusters > 1) config += "links: {all: {latency: 10ms, bandwidth: 1Gbit}}\n";
     const Sim sim(config + "lanes: {inbox: 4GiB}\n");
     const pricing::Network network = groups::network_of(sim.plan());
@@ -105,6 +123,11 @@ void compare(std::uint64_t seed, bool has_ports) {
 TEST_CASE("groups: on the virtual clock operations take the predicted time",
           "[without_asan][without_tsan]") {
   compare(5, false);
+}
+
+TEST_CASE("groups: with costs of hosts operations take the predicted time on the virtual clock",
+          "[without_asan][without_tsan]") {
+  compare(8, false, true);
 }
 
 TEST_CASE("groups: with ports messages arrive in the planned order and take the predicted time",

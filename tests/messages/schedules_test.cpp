@@ -34,7 +34,7 @@ void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const Coll
   memory.lend(collectives::out, out_range(task, me), out);
   groups::Fold fold(*base::reduce_operation("max"), base::Scalar::u8, base::Values::checked);
   const groups::OperationName name{.number = 0, .signature_digest = 1, .group = "all"};
-  groups::Execution(runtime, &group, group.hosts())
+  groups::Execution(runtime, &group, group.hosts(), {})
       .run({name, {.me = me}, memory, fold, {.patience = 60s}}, std::move(program));
 }
 

@@ -16,7 +16,14 @@ constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
 
+/// A host that prepares frames prepares those for its outgoing link one after the other, whether or
+/// not that link takes time.
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
+  if (processor_ != nullptr) {
+    const EmulatedLink* const link = link_scheduler_.emulated_link_to(target);
+    const bool has_own_way = link == nullptr && link_scheduler_.leaves_cluster(target);
+    return has_own_way ? by_host_[link_scheduler_.next_host(target)] : by_link_[link];
+  }
   if (const EmulatedLink* link = link_scheduler_.link_to(target)) {
     Outlet& outlet = by_link_[link];
     outlet.has_link = true;
@@ -126,7 +133,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
 /// Sends as many frames as the link or the carrier accepts. On the virtual clock, the next frame of
 /// a link is chosen after all other events of the same time.
 void OutgoingLanes::want(Outlet& outlet) {
-  if (outlet.is_waiting) return;
+  if (outlet.is_waiting || outlet.is_preparing) return;
+  if (processor_ != nullptr) return pump_at(outlet, runtime_.now());
   if (outlet.has_link && runtime_.is_virtual())
     pump_at(outlet, std::max(outlet.taken, runtime_.now()));
   else
@@ -151,10 +159,11 @@ void OutgoingLanes::pump_at(Outlet& outlet, base::Nanos moment) {
         outlet.is_waiting = false;
         pump(outlet);
       },
-      Turn::choices);
+      Turn::choices, processor_ == nullptr ? 0 : rank_of_sends);
 }
 
 void OutgoingLanes::pump(Outlet& outlet) {
+  if (processor_ != nullptr) return prepare(outlet);
   while (!outlet.is_waiting && !is_full(outlet)) {
     OutboundChannel::Message* message = nullptr;
     OutboundChannel::Channel* channel = choose(outlet, message);
@@ -163,17 +172,63 @@ void OutgoingLanes::pump(Outlet& outlet) {
         std::max({message->ready_at, channel->ready_at, outlet.taken}));
     outlet.in_hand += charge_of(next_bytes(*message));
     if (is_full(outlet)) full_.push_back(&outlet);
-    outlet.taken = offer(*channel, *message, at);
+    TakenFrame taken = take_frame(*channel, *message);
+    outlet.taken = link_scheduler_.depart(std::move(taken.frame), at);
+    if (taken.wait != nullptr) end_at(outlet.taken, std::move(taken.wait));
     if (outlet.taken <= runtime_.now()) continue;
     pump_at(outlet, outlet.taken);
   }
 }
 
-base::Nanos OutgoingLanes::offer(OutboundChannel::Channel& channel,
-                                 OutboundChannel::Message& message, base::Nanos at) {
+/// Prepares frames until one takes time or the window is full.
+void OutgoingLanes::prepare(Outlet& outlet) {
+  while (!outlet.is_preparing) {
+    OutboundChannel::Message* message = nullptr;
+    OutboundChannel::Channel* const channel = choose(outlet, message);
+    if (channel == nullptr) return;
+    const std::uint64_t window = processor_->window(host_, channel->lane->target);
+    const bool has_room = outlet.in_hand == 0 || (outlet.in_hand <= window &&
+                                                  next_bytes(*message) <= window - outlet.in_hand);
+    if (!has_room) {
+      channel->is_listed = true;
+      return outlet.fresh.push_front(channel);
+    }
+    TakenFrame taken = take_frame(*channel, *message);
+    const std::uint64_t bytes = taken.frame.payload.size();
+    outlet.in_hand += bytes;
+    const base::Nanos now = runtime_.now();
+    const base::Nanos end = processor_->send(now, host_, taken.frame.target, bytes);
+    if (end == now) {
+      hand_over(outlet, std::move(taken));
+      continue;
+    }
+    outlet.is_preparing = true;
+    due_queue_.put(end, [this, &outlet, taken = std::move(taken)]() mutable {
+      outlet.is_preparing = false;
+      hand_over(outlet, std::move(taken));
+      want(outlet);
+    });
+  }
+}
+
+/// Passes a prepared frame to the link.
+void OutgoingLanes::hand_over(Outlet& outlet, TakenFrame taken) {
+  const std::uint64_t bytes = taken.frame.payload.size();
+  const base::Nanos free_again = link_scheduler_.depart(std::move(taken.frame), runtime_.now());
+  due_queue_.put(free_again, [this, &outlet, bytes] {
+    outlet.in_hand -= bytes;
+    want(outlet);
+  });
+  if (taken.wait != nullptr) end_at(free_again, std::move(taken.wait));
+}
+
+/// Takes the next frame of a message, and pays for it. Removes the message after its last frame.
+OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& channel,
+                                                    OutboundChannel::Message& message) {
   OutboundChannel& lane = *channel.lane;
   const std::uint64_t bytes = next_bytes(message);
-  LaneFrame frame;
+  TakenFrame taken;
+  LaneFrame& frame = taken.frame;
   frame.is_granted = message.is_granted;
   frame.source = host_;
   frame.target = lane.target;
@@ -186,18 +241,18 @@ base::Nanos OutgoingLanes::offer(OutboundChannel::Channel& channel,
   frame.payload = message.part(message.sent, bytes);
   if (!frame.is_granted) lane.window.pay(charge_of(bytes));
   message.sent += bytes;
-  const base::Nanos taken = link_scheduler_.depart(std::move(frame), at);
-  if (message.sent == message.bytes()) end(channel, message, taken);
+  if (message.sent == message.bytes()) {
+    ++lane.messages_sent;
+    taken.wait = std::move(message.wait);
+    channel.end(message);
+  }
   channel.was_idle = channel.empty();
   list(channel);
   return taken;
 }
 
-void OutgoingLanes::end(OutboundChannel::Channel& channel, OutboundChannel::Message& message,
-                        base::Nanos at) {
-  ++channel.lane->messages_sent;
-  std::shared_ptr<LaneWait> wait = std::move(message.wait);
-  channel.end(message);
+/// Ends the wait of a message whose last byte leaves at that time.
+void OutgoingLanes::end_at(base::Nanos at, std::shared_ptr<LaneWait> wait) {
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));
   } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "paths/links/link_scheduler.hpp"
+#include "paths/messages/channels/charged_processor.hpp"
 #include "paths/messages/channels/outbound_channel.hpp"
 #include "paths/messages/group.hpp"
 
@@ -22,19 +23,23 @@ namespace paths {
 /// without a link, the carrier reports when it has room. OutgoingLanes does not handle frames of
 /// other hosts that pass through this host.
 ///
+/// If hosts have costs on the virtual clock, the host first prepares a frame, which takes time.
+/// Prepared frames queue for the link. A window limits the bytes in this queue.
+///
 /// Thread-safe: guarded by its owner's mutex.
 /// Requires: the address of a lane does not change while this object contains messages of the lane.
 class OutgoingLanes {
  public:
   /// All arguments outlive this object. `frame_bytes` is the payload size of a frame; 0 = whole
-  /// messages.
+  /// messages. `processor` prepares the frames; nullptr if that takes no time.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
-                LinkScheduler& link_scheduler, DueQueue& due_queue)
+                LinkScheduler& link_scheduler, DueQueue& due_queue, ChargedProcessor* processor)
       : runtime_(runtime),
         host_(host),
         frame_bytes_(frame_bytes),
         link_scheduler_(link_scheduler),
-        due_queue_(due_queue) {}
+        due_queue_(due_queue),
+        processor_(processor) {}
 
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
@@ -75,8 +80,11 @@ class OutgoingLanes {
     base::Nanos taken{0};  ///< time when the link accepted the last frame
     bool has_link = false;
     bool is_waiting = false;
-    std::uint32_t host = 0;     ///< next host; used only if there is no link
-    std::uint64_t in_hand = 0;  ///< bytes that the carrier has possibly not sent yet
+    std::uint32_t host = 0;  ///< next host; used only if there is no link
+    /// Bytes that the carrier has possibly not sent yet. With a ChargedProcessor: bytes that are
+    /// prepared and have not left.
+    std::uint64_t in_hand = 0;
+    bool is_preparing = false;  ///< whether the processor prepares a frame
     bool has_no_room = false;   ///< whether the outlet is full and the carrier has no room
   };
   bool is_full(const Outlet& outlet) const;
@@ -85,19 +93,26 @@ class OutgoingLanes {
   void want(Outlet& outlet);
   void pump_at(Outlet& outlet, base::Nanos moment);
   void pump(Outlet& outlet);
+  void prepare(Outlet& outlet);
+  /// A frame, and the wait of its message if it is the last one of the message.
+  struct TakenFrame {
+    LaneFrame frame;
+    std::shared_ptr<LaneWait> wait;
+  };
+  void hand_over(Outlet& outlet, TakenFrame taken);
   OutboundChannel::Channel* choose(Outlet& outlet, OutboundChannel::Message*& message);
   OutboundChannel::Channel* take_first(Outlet& outlet);
   OutboundChannel::Message* movable(OutboundChannel::Channel& channel) const;
   std::uint64_t next_bytes(const OutboundChannel::Message& message) const;
-  base::Nanos offer(OutboundChannel::Channel& channel, OutboundChannel::Message& message,
-                    base::Nanos at);
-  void end(OutboundChannel::Channel& channel, OutboundChannel::Message& message, base::Nanos at);
+  TakenFrame take_frame(OutboundChannel::Channel& channel, OutboundChannel::Message& message);
+  void end_at(base::Nanos at, std::shared_ptr<LaneWait> wait);
 
   runtime::Runtime& runtime_;
   const std::uint32_t host_;
   const std::uint64_t frame_bytes_;
   LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
+  ChargedProcessor* const processor_;
   std::unordered_map<const void*, Outlet> by_link_;    // outlets keep their addresses
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // outlets keep their addresses
   std::vector<Outlet*> full_;                          // full outlets, all of them in by_host_

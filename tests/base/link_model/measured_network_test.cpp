@@ -93,6 +93,18 @@ TEST_CASE("a printed network reads back and prints to the same bytes") {
   }
 }
 
+TEST_CASE("a measured network keeps the costs of hosts in its file") {
+  const std::string text = tuning::print(two_sites(), "two.yaml");
+  const std::string costs =
+      "costs:\n  send: {1B: 4us, 64KiB: 30us}\n  send_spread: 0.0200\n  receive: {1B: 5us}\n";
+  const MeasuredNetwork network = read(text + costs);
+  REQUIRE(network.costs);
+  CHECK(network.costs->frames->send.at(1) == std::chrono::microseconds(4));
+  CHECK(tuning::print(network, "two.yaml") == text + costs);
+  CHECK_THROWS_WITH(read(text + "costs: {links: [{inside: gamma, send: 1us}]}\n"),
+                    Catch::Contains("expected a cluster of the run, found 'gamma'"));
+}
+
 TEST_CASE("a wrong network file reports all mistakes with their places") {
   CHECK(mistakes_of("links: []\n") ==
         "network.yaml:1:1: clusters: missing in the file of a network, expected a map of clusters");
