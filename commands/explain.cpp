@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/link_model/host_costs.hpp"
 #include "base/units.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "commands/commands.hpp"
@@ -84,6 +85,12 @@ std::string title_of(const ScheduleRequest& request) {
       declared.name, declared.algorithm);
 }
 
+/// Returns which costs of hosts a prediction includes.
+std::string costs_text(const tuning::HostCosts& costs) {
+  return costs.file.empty() ? "with the costs of hosts that the config states"
+                            : "with the costs of hosts measured in " + costs.file;
+}
+
 std::string assumptions_text(const groups::AssumedCosts& assumed) {
   std::string text = fmt::format("{} for each message that a host sends or receives",
                                  base::format_time(assumed.message));
@@ -125,9 +132,12 @@ std::string rounded_time(base::Nanos time, double factor) {
 /// only the factor.
 std::string cost_text(const pricing::Network& network, groups::NetworkCost cost, double factor) {
   using groups::NetworkCost;
-  if (cost == NetworkCost::message) return rounded_time(network.message_cost, factor);
+  if (cost == NetworkCost::message && network.frame_costs.empty())
+    return rounded_time(network.message_cost, factor);
   std::vector<tuning::LinkSample> samples;
-  if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
+  if (cost == NetworkCost::message) {
+    // The costs of frames depend on their sizes.
+  } else if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
       if (link % (network.clusters() + 1) != 0)  // links between two clusters
         samples.push_back(network.links[link].model.at(base::Nanos(0)));
@@ -198,10 +208,14 @@ void print_answer(const ScheduleRequest& request, const groups::Explanation& exp
                   const groups::Selector& selector, Order worst) {
   const RankedSchedule& taken = explanation.taken();
   std::cout << fmt::format("{}: {}\n", title_of(request), text_of(request, taken));
-  print_line("predicted", fmt::format("{}, with assumed costs: {}", milliseconds(taken.time),
-                                      assumptions_text(selector.assumed())));
-  print_line("links", fmt::format("{} without assumed costs, as on the virtual clock",
-                                  milliseconds(taken.time_on_links)));
+  if (const tuning::HostCosts* const costs = selector.stated_costs()) {
+    print_line("predicted", fmt::format("{}, {}", milliseconds(taken.time), costs_text(*costs)));
+  } else {
+    print_line("predicted", fmt::format("{}, with assumed costs: {}", milliseconds(taken.time),
+                                        assumptions_text(selector.assumed())));
+    print_line("links", fmt::format("{} without assumed costs, as on the virtual clock",
+                                    milliseconds(taken.time_on_links)));
+  }
   print_line("reason", reason_text(*explanation.selection, taken, worst));
   if (const RankedSchedule* const next = explanation.next())
     print_line(next->time < taken.time ? "faster" : "next best",
@@ -215,13 +229,17 @@ void print_answer(const ScheduleRequest& request, const groups::Explanation& exp
   print_changes(request, explanation, selector.network());
 }
 
-void print_rows(const ScheduleRequest& request, const groups::Explanation& explanation) {
-  std::cout << fmt::format("\n{:>14}  {:>14}  {:>5}  {:24}  schedule\n", "predicted", "links",
+void print_rows(const ScheduleRequest& request, const groups::Explanation& explanation,
+                bool assumes_costs) {
+  const auto on_links = [&](const std::string& text) {
+    return assumes_costs ? fmt::format("  {:>14}", text) : "";
+  };
+  std::cout << fmt::format("\n{:>14}{}  {:>5}  {:24}  schedule\n", "predicted", on_links("links"),
                            "ratio", has_order(explanation.ranking) ? "order of sums" : "");
   for (const RankedSchedule& row : explanation.ranking) {
     const std::string why = reason_for(row);
-    std::cout << fmt::format("{:>14}  {:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row.time),
-                             milliseconds(row.time_on_links),
+    std::cout << fmt::format("{:>14}{}  {:>5}  {:24}  {}{}\n", milliseconds(row.time),
+                             on_links(milliseconds(row.time_on_links)),
                              ratio_text(row.time_on_links, explanation.bound.time),
                              row.order ? name_of(*row.order) : "", text_of(request, row),
                              why.empty() ? "" : "  <- " + why);
@@ -273,7 +291,7 @@ int explain(const ExplainOptions& options) {
   print_answer(request, explanation, selector, key.worst);
   print_shared_memory(request);
   if (!options.lists_all) return succeeded;
-  print_rows(request, explanation);
+  print_rows(request, explanation, selector.stated_costs() == nullptr);
   print_refused(request, explanation.ranking);
   return succeeded;
 }

@@ -57,6 +57,28 @@ std::optional<Crossover> find_crossover(const TakenAt& taken_at, const std::stri
   return std::nullopt;
 }
 
+void scale_frame_costs(pricing::Network& network, double factor) {
+  std::map<const tuning::FrameCosts*, std::shared_ptr<const tuning::FrameCosts>> scaled;
+  for (auto& costs : network.frame_costs) {
+    auto& one = scaled[costs.get()];
+    if (one == nullptr) {
+      tuning::FrameCosts changed = *costs;
+      changed.send = costs->send.scaled(factor);
+      changed.receive = costs->receive.scaled(factor);
+      one = std::make_shared<const tuning::FrameCosts>(std::move(changed));
+    }
+    costs = one;
+  }
+}
+
+/// Whether the hosts of both networks have the same costs.
+bool have_same_hosts(const pricing::Network& left, const pricing::Network& right) {
+  const auto& costs = left.frame_costs;
+  return left.message_cost == right.message_cost &&
+         std::equal(costs.begin(), costs.end(), right.frame_costs.begin(),
+                    [](const auto& one, const auto& other) { return *one == *other; });
+}
+
 pricing::Network with_cost(pricing::Network network, NetworkCost cost, double factor) {
   const bool is_latency =
       cost == NetworkCost::latency_between || cost == NetworkCost::latency_inside;
@@ -79,6 +101,7 @@ pricing::Network with_cost(pricing::Network network, NetworkCost cost, double fa
     case NetworkCost::message:
       network.message_cost =
           base::Nanos(std::llround(static_cast<double>(network.message_cost.count()) * factor));
+      scale_frame_costs(network, factor);
       break;
   }
   return network;
@@ -93,7 +116,7 @@ bool has_cost(const pricing::Network& network, NetworkCost cost) {
   const pricing::Network other = with_cost(network, cost, 2);
   return is_changed(network.outgoing, other.outgoing) ||
          is_changed(network.receiving, other.receiving) || network.links != other.links ||
-         network.message_cost != other.message_cost;
+         !have_same_hosts(network, other);
 }
 
 class Changes {

@@ -18,7 +18,7 @@ enum class NetworkCost {
   bandwidth_between,  ///< bandwidth between clusters
   latency_inside,     ///< latency inside clusters
   bandwidth_inside,   ///< bandwidth inside clusters
-  message,            ///< time of a host for each message
+  message,            ///< time of a host for each message, or for each frame
 };
 std::string_view name_of(NetworkCost cost);
 

@@ -28,6 +28,10 @@ TEST_CASE("explain: schedules with time and reason and what would change them ma
       "explain_allreduce_any",
       "explain " + config + " --collective allreduce --size 4KiB --grouping any --all", 0);
   check_golden_line("explain_declared", "explain configs/multicluster.yaml --collective sum", 0);
+  check_golden_line(
+      "explain_costs",
+      "explain configs/examples/costs.yaml --collective allreduce --size 64KiB --element 8B --all",
+      0);
   check_golden_line("explain_declared_size",
                     "explain " + config + " --collective sum --size 8B --root b1", 2);
   check_golden_line("explain_broadcast",
