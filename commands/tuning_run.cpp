@@ -257,9 +257,8 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
-  // On the steady clock, predictions use assumed costs of hosts, so more schedules take part in a
-  // race.
-  options.delta = is_exact_ ? 0.5 : 1.0;
+  // If predictions use assumed costs of hosts, more schedules take part in a race.
+  options.delta = is_exact_ || selector_->stated_costs() != nullptr ? 0.5 : 1.0;
   std::map<tuner::Bytes, tuner::Schedules> schedules;
   tuner::TableTask task;
   task.sizes = sizes_of(collective);
