@@ -30,7 +30,7 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads, std::size_t cou
 /// How a round uses the program's arrays.
 enum class Arrays {
   copied,   ///< copied to the contribution and from the result, as in MPI_Allreduce
-  adopted,  ///< array used as the contribution, result read where it is
+  adopted,  ///< not copied: the array is the contribution; the result is read in place
 };
 
 double round_of(paths::Path& path, Arrays arrays, const std::vector<double>& mine,

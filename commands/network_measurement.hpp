@@ -22,8 +22,8 @@ struct MeasureOptions {
 /// Measures the network inside each cluster that has at least two hosts, then the link between
 /// every two clusters in each direction. Each of these is a test. Tests run in rounds; the tests of
 /// a round run at the same time. Tests with a common cluster are in different rounds, because they
-/// share hosts, exits or links. On the steady clock, so are tests with a common machine. The first
-/// host starts each round and collects the results.
+/// share hosts, exits or links. On the steady clock, tests with a common machine are also in
+/// different rounds. The first host starts each round and collects the results.
 ///
 /// Thread-safe: one object serves all threads of a process; the first thread of each host takes
 ///              part.

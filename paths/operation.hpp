@@ -126,7 +126,7 @@ struct Origin {
     joined,  ///< from one tree of all threads; each thread waited for all others
     local,   ///< from the values of the thread's own cluster
     cached,  ///< from tuples of other clusters that were fetched earlier
-    waited,  ///< from a tuple of another cluster, after a wait for it
+    waited,  ///< from a tuple of another cluster that had to be awaited
   };
   Kind kind = Kind::joined;
   std::uint32_t cluster = 0;   ///< cached and waited: index of the cluster whose tuple decided

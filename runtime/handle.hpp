@@ -34,17 +34,19 @@ class Pending {
 /// groups::Group::start(), pastset::Element::start_observe(), paths::MessageGroup::send() and
 /// receive() return one. A default-constructed or moved-from handle is empty.
 ///
-/// If the handle of an unfinished operation is destroyed, or if the deadline of wait() passes:
+/// If the handle of an unfinished operation is destroyed, or if the deadline of wait() passes, the
+/// effect depends on the kind of the operation:
 /// - path: the operation continues, but no caller gets its result. wait() throws TravelError.
-/// - group: the destructor waits. At the deadline the operation fails on all hosts: TravelError.
+/// - group: the destructor waits. At the deadline the operation fails on all hosts, and wait()
+///   throws TravelError.
 /// - element: the operation is cancelled. wait() throws DeadlinePassed.
-/// - message: it is still sent, or dropped when it arrives. wait() throws TravelError. Lent memory
-///   is used until the handle is destroyed.
+/// - message: a message to another host is still sent (from lent memory only until the handle is
+///   destroyed). An awaited message is dropped when it arrives. wait() throws TravelError.
 ///
 /// Owns: a share of the state of the operation.
 /// Thread-safe: no, one context at a time; some operations have further restrictions. Any thread
 ///   may use the completion.
-/// Blocks: wait(), and the destructor of an operation of a group.
+/// Blocks: wait(), and the destructor if the operation belongs to a group.
 /// Throws: UsageError if the handle is empty, if wait() was called before, or if the operation was
 ///   cancelled.
 template <class T>

@@ -60,7 +60,7 @@ def blank(text):
 
 
 def functions(code):
-    """Returns (name, first line, lines) of each outermost function in C++.
+    """Returns (name, first line, number of lines) of each outermost function in C++.
 
     `code` is the result of blank().
 
@@ -69,7 +69,7 @@ def functions(code):
     the block was a member initializer or a default argument in braces.
     """
     found = []
-    header = at = 0  # start of the next block's header; current position
+    header = at = 0  # index of the next block's header; current index
     while at < len(code):
         if code[at] in ";}":
             header = at + 1
@@ -113,7 +113,7 @@ def classes(code, owner=None, first=1):
     It starts on line `first`.
     """
     found, count = [], 0
-    start = at = 0  # start of the statement; current position
+    start = at = 0  # index of the statement's first character; current index
     while at < len(code):
         if code[at] == ";":
             count += declares_function(code[start:at])

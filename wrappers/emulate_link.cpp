@@ -69,8 +69,8 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
 }
 
 /// Delays the operation until it has arrived and earlier operations of its contributor have
-/// continued. The next operation may continue when this one has left this function. Service
-/// contexts run one at a time, so this operation then continues first.
+/// continued. When this function returns, it wakes the next operation of the contributor. Service
+/// contexts run one at a time, so the current operation still continues before the next one.
 void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
                                  const paths::Next& next) {
   runtime::Lock lock(mutex_);

@@ -13,12 +13,12 @@
 namespace wrappers {
 
 /// Ends a path in an element, like a store, but accepts only operations that read. These are
-/// `enter` (compares the template), `observe`, `newest`, `first`, `last` and `delta` (returns the
-/// limit of unobserved tuples). It rejects operations that would change or delete tuples. A config
-/// can thus declare hosts that only read.
+/// `enter` (compares the template), `observe`, `newest`, `first`, `last` and `delta` (returns
+/// the maximum number of unobserved tuples). It rejects operations that would change or delete
+/// tuples. A config can thus declare hosts that only read.
 ///
 /// Blocks:  as the element does, until the host's deadline.
-/// Throws:  pastset::ElementError, with the element's message. Also for rejected operations.
+/// Throws:  pastset::ElementError with the element's message, or because an operation is rejected.
 /// Context: runs in the application thread for operations from the element's own host. Operations
 ///          from other hosts run without a context of their own. They run in a service context only
 ///          if the element runs application code or another process can hold its lock.

@@ -23,7 +23,7 @@ struct Interference {
 struct StopRule {
   std::size_t batches_least = 5;
   std::size_t batches_most = 12;  ///< maximum number of batches, including rejected ones
-  double agreement = 0.03;        ///< largest spread() for State::agreed
+  double agreement = 0.03;        ///< largest spread() at which state() can be `agreed`
 };
 
 /// A figure computed from the times of one or several actions, such as sends of few and of many
@@ -49,14 +49,14 @@ class Measurement {
   /// Otherwise returns `over` if the maximum number of batches is reached, and `more` if further
   /// batches are needed.
   State state() const;
-  /// Returns the figure in ns; 0 before the first batch.
+  /// Returns the weighted sum of the lowest medians in ns (the figure); 0 before the first batch.
   double figure() const;
-  /// Returns the distance of the second lowest medians from the lowest, relative to the figure. It
-  /// is infinite with fewer than two batches, and if the figure is not above 0 but the medians
+  /// Returns how far the second lowest medians are from the lowest ones, relative to figure(). The
+  /// result is infinite with fewer than two batches, and if figure() is not above 0 but the medians
   /// differ.
   double spread() const;
-  /// Whether there are enough batches and the spread is at most 0.25. With a larger spread the
-  /// figure says nothing about the actions, only that the machine was busy.
+  /// Whether there are enough batches and the spread is at most 0.25. With a larger spread,
+  /// figure() shows only that the machine was busy.
   bool is_usable() const;
 
  private:

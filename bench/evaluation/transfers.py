@@ -75,7 +75,9 @@ def at_once_during(report, collective, steps):
 
 
 def of_trace(trace):
-    """Returns the steps of a trace on the virtual clock."""
+    """Returns the simultaneous transfers (AtOnce) during the first allgather of a trace.
+
+    The trace was made on the virtual clock."""
     paths = os.environ.get("PATHS", "paths")
     with tempfile.TemporaryDirectory() as folder:
         report, records = os.path.join(folder, "report.json"), os.path.join(folder, "records.csv")
@@ -88,7 +90,7 @@ def of_trace(trace):
 
 
 def draw(courses, file):
-    """`courses`: {name: AtOnce}."""
+    """Draws the simultaneous transfers over time. `courses`: {name: AtOnce}."""
     figure, axis = plots.plt.subplots(figsize=(7, 3))
     for name, course in courses.items():
         axis.step([*(when for when, _ in course.steps), course.end],

@@ -96,7 +96,7 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
                                             base::expected_time(options_.compute_time),
                                             options_.compute_time));
   compute_.time = *time;
-  // Throws if the time on this host is too long.
+  // at_speed() throws if the time on a host is too long.
   for (const auto& host : plan.hosts) at_speed(*time, host.speed);
   if (std::filesystem::is_directory(options_.replay)) {
     compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
@@ -195,7 +195,7 @@ void NoiseAllreduce::note(paths::Thread& thread, ThreadFigures& mine, std::uint6
                                              result.origin});
 }
 
-// ---- reports between processes --------------------------------------------------------------
+// ---- reports to rank 0 -----------------------------------------------------------------------
 
 void NoiseAllreduce::report(paths::Thread& thread) {
   wait_for_siblings(thread);
@@ -267,7 +267,7 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   }
 }
 
-// ---- after the run --------------------------------------------------------------------------
+// ---- results after the run -------------------------------------------------------------------
 
 Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   Figures figures{summary.plan};

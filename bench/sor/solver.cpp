@@ -86,8 +86,8 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   return depth;
 }
 
-/// Returns the time to relax our rows once they are in the cache. It is the shortest of several
-/// tries, which other programs disturb least.
+/// Returns the time to relax our rows once they are in the cache. Several tries are
+/// measured. The shortest one counts, because other programs disturbed it least.
 Nanos SorThread::measured_iteration() {
   constexpr int tries = 4;
   Block block(task_.data, rows_, task_.omega, false, false);
@@ -140,7 +140,8 @@ void SorThread::iterate(std::uint64_t iteration) {
   exchange(black, false);
 }
 
-/// Sends our borders after a half-sweep to the neighbours, or reads theirs.
+/// Sends our border rows to the neighbours after a half-sweep. If `asks` is true, reads the border
+/// rows of the neighbours instead.
 void SorThread::exchange(std::uint64_t sweep, bool asks) {
   const Colour colour = sweep % 2 == 0 ? Colour::red : Colour::black;
   for (Side& side : sides_) {

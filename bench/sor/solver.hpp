@@ -42,7 +42,7 @@ struct SorTask {
 /// A decision that a thread learned, and the iteration to which it applies. With a relaxed
 /// algorithm, the decision can be for an earlier iteration than the thread's last one.
 struct SorDecision {
-  std::uint64_t iteration = 0;  ///< counted from 0
+  std::uint64_t iteration = 0;  ///< index of the iteration, from 0
   bool is_stop = false;
 };
 
@@ -51,7 +51,7 @@ struct SorPart {
   ThreadFigures figures = {};
   base::Nanos exchange{0};  ///< time spent waiting for border rows
   std::uint64_t iterations = 0;
-  /// Iteration whose result ended the run, from 1.
+  /// Number of the iteration whose result ended the run; the first iteration has the number 1.
   std::optional<std::uint64_t> stop_iteration = std::nullopt;
   std::uint64_t half_rows = 0, redundant_half_rows = 0;
   std::uint64_t halo = 0;  ///< halo depth: iterations until border rows are used

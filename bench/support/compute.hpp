@@ -74,26 +74,27 @@ class ComputationTimes {
 
 /// Kind, duration and delays of the computation; equal for all threads.
 struct ComputeOptions {
+  /// Kind of the computation. `time`, `noise` and `times` are the members below.
   enum class Kind : std::uint8_t {
-    sort,      ///< sorts as many integers as an idle processor sorts in the time
-    spin,      ///< calculates until the time has passed
-    sleep,     ///< sleeps for the time
-    declared,  ///< sleeps like `sleep`; the name fits the virtual clock
-    replay,    ///< sleeps for the time plus the delays of `noise`, or for the recorded times of
+    sort,      ///< sorts as many integers as an idle processor sorts in `time`
+    spin,      ///< calculates until `time` has passed
+    sleep,     ///< sleeps for `time`
+    declared,  ///< the same as `sleep`; the name for runs on the virtual clock
+    replay,    ///< sleeps for `time` plus the delays of `noise`, or for the recorded times of
                ///< `times`
   };
   Kind kind = Kind::declared;
   Nanos time{0};
   std::shared_ptr<const Noise> noise = nullptr;  ///< `replay` uses this or `times`
   std::shared_ptr<const ComputationTimes> times = nullptr;
-  double variation = 0;  ///< standard deviation as a share of the time; ignored by sort
+  double variation = 0;  ///< standard deviation as a share of `time`; ignored by `sort`
   std::vector<InjectedNoise> injected = {};
 };
 
-/// The computation of one thread. The time is divided by the speed of its host.
+/// The computation of one thread. `time` of the options is divided by the speed of the host.
 class Compute {
  public:
-  /// With `sort`, measures how many integers can be sorted in the time.
+  /// With `sort`, measures how many integers can be sorted in this time.
   Compute(paths::Thread& thread, const ComputeOptions& options);
   void run();
 

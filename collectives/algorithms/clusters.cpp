@@ -106,8 +106,8 @@ constexpr Buffer incoming{Storage::part};
 // have another channel.
 constexpr Channel inside = 1;
 
-/// Allocates consecutive blocks in a speaker's buffer. Sender and receiver allocate in the same
-/// order.
+/// Allocates consecutive blocks in the buffer of a speaker (the member that exchanges messages with
+/// other clusters). Sender and receiver allocate in the same order.
 class Hold {
  public:
   explicit Hold(Buffer buffer) : buffer_(buffer) {}

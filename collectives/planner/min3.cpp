@@ -19,7 +19,8 @@ struct Least {
   std::uint32_t part = 0;
   Rank from = 0, to = 0;
 
-  /// Reversed, so that a std::priority_queue has the transfer that ends first on top.
+  /// Compares in reverse order, so that a std::priority_queue has the transfer that ends first on
+  /// top.
   friend bool operator<(const Least& left, const Least& right) {
     return std::tie(left.end, left.piece, left.part) > std::tie(right.end, right.piece, right.part);
   }
@@ -118,7 +119,7 @@ void Greedy::plan(const Pool& pool, const std::vector<Rank>& holders) {
       inside[piece] = *std::find_if(sources[piece].begin(), sources[piece].end(),
                                     [&](Rank host) { return part_of_[host] == part; });
     plan(pool.parts[part], inside);
-    tell_parts();  // again, because plan() has set part_of_ for an inner pool
+    tell_parts();  // plan() has set part_of_ to the parts of an inner pool
   }
 }
 

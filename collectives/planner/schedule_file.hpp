@@ -43,7 +43,8 @@ std::string print(const Contender& contender, const Blocks& blocks);
 /// - a piece does not reach every host.
 Contender read_schedule(const base::Settings& settings, const Blocks& blocks,
                         base::Mistakes& mistakes);
-/// Throws: ConfigError with all mistakes.
+/// Reads a contender from the file with this name.
+/// Throws: ConfigError that lists all mistakes (see read_schedule()).
 Contender load_schedule(const std::string& file, const Blocks& blocks);
 
 }  // namespace planning

@@ -22,7 +22,7 @@ Decision decision_of(const Row& row) {
   return decision;
 }
 
-/// Returns how far the middle sample of a choice is above the least one, in percent.
+/// Returns how far the median of a choice's samples is above their minimum, in percent.
 double spread_percent(const SizeChoice& choice) {
   for (const Sampled& one : choice.evidence.sampled) {
     if (one.configuration != choice.evidence.chosen || one.samples.empty()) continue;

@@ -10,7 +10,7 @@ namespace {
 /// The descent of one family.
 struct Descent {
   std::optional<base::Nanos> best = {};
-  std::size_t without_gain = 0;  // consecutive lengths that are not faster than the best one
+  std::size_t without_gain = 0;  // consecutive segment lengths that were not faster than the best
 };
 
 }  // namespace

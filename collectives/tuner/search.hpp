@@ -22,7 +22,8 @@ struct Options {
   /// mgd, smgd, golden, exhaustive: number of runs of each configuration.
   /// Paper: 10, which follows from the numbers of runs in Table 2.
   std::size_t repetitions = 10;
-  /// Runs are exact, as on the virtual clock. No search then runs a configuration twice.
+  /// Whether all runs of a configuration take the same time, as on the virtual clock. If true, no
+  /// search runs a configuration twice.
   bool is_exact = false;
   std::uint64_t seed = 1;  ///< decides the order of runs
   IsCancelled is_cancelled = {};

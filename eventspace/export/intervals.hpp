@@ -82,7 +82,8 @@ class Tracks {
   std::uint32_t label_of(const EventRecord& record) const;
   std::uint32_t label_of_operation(std::uint32_t leaf) const;
   std::uint32_t lane_of(const EventRecord& record) const;
-  /// Returns the leaf (begin of a path) of a thread's operation; none for other records.
+  /// Returns the number of the Leaf at which a thread's operation begins its path. Returns none if
+  /// the record is not about an operation of a thread.
   std::uint32_t leaf_of(const EventRecord& record) const;
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(shape_.leaves.size()); }
   const Crossing* crossing_out(std::uint32_t lane) const { return crossing(crossing_out_, lane); }

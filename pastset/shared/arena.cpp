@@ -121,7 +121,8 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // held since before this call, so no other tuple is there
+    // This process held the extent before this call, so no other tuple can have got the memory.
+    if (holds_[i] > 1) return room;
   }
   return std::nullopt;
 }

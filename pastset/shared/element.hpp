@@ -136,8 +136,9 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // locked before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  mutable std::vector<std::uint32_t> orphans_;  // places of withdrawn moves in the line
-  std::optional<base::Nanos> held_since_;       // time since which on_ring() found the lock taken
+  // Withdrawn moves: their places in the line (the queue of moves that wait for room).
+  mutable std::vector<std::uint32_t> orphans_;
+  std::optional<base::Nanos> held_since_;  // time since which on_ring() found the lock taken
   Waiters waiters_{*this};
 };
 

@@ -40,9 +40,9 @@ constexpr std::uint64_t extent_length(std::uint64_t bytes) {
   const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 8, line_bytes);
   return (bytes + step - 1) / step * step;
 }
-/// Returns the size of a chunk: the extent that the smaller tuples of an element share. At most 256
-/// chunks fill the arena bytes of the element, and a chunk is small enough for the cache of the
-/// processor.
+/// Returns the size of a chunk: an extent that several tuples of an element share, because each is
+/// too small for an extent of its own. At most 256 chunks fill `arena_bytes`, the memory of the
+/// element. A chunk is small enough for the cache of the processor.
 constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
   constexpr std::uint64_t usual = 1 << 20;
   return extent_bytes(std::max(std::min(arena_bytes / 16, usual), arena_bytes / 256));
@@ -51,14 +51,14 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of that size fit at once, including a tuple that is being moved. The
+/// Returns how many tuples of `bytes` bytes fit at once, including a tuple that is being moved. The
 /// result assumes that the oldest tuples are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;
   return (chunks - 1) * (chunk / in_lines(bytes)) + 1;
 }
-/// Returns a value of arena_bytes that suffices for that many tuples of that size.
+/// Returns a value of arena_bytes that suffices for `tuples` tuples of `bytes` bytes.
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
   // Tuples in chunks need more memory, because the end of each chunk is unused, and the first and

@@ -68,8 +68,8 @@ class SharedSpace {
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
     std::vector<std::uint32_t> listeners;  ///< pids of processes that wait for changes
-    /// Set if a process held the element for so long that only `name` and `tuple_template` could be
-    /// read: its pid.
+    /// Pid of a process that held the element for so long that only `name` and `tuple_template`
+    /// could be read; nullopt if all members could be read.
     std::optional<std::uint32_t> held_by;
   };
   std::vector<Shown> show() const;

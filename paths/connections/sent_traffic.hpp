@@ -12,7 +12,7 @@ namespace paths {
 /// Number of frames of paths that left a host. A frame is counted on the host that sends it.
 struct Traffic {
   std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
-  std::uint64_t bytes = 0;     ///< number of bytes in their payloads
+  std::uint64_t bytes = 0;     ///< number of bytes in the payloads of these messages
   /// Number of other frames of paths: those with housekeeping operations (is_housekeeping()).
   std::uint64_t control = 0;
   Traffic& operator+=(const Traffic& other) {
@@ -25,7 +25,7 @@ struct Traffic {
 
 /// Counts the frames that a host sent, by the index of the graph in Peers::graphs.
 ///
-/// Thread-safe: all readers. count() requires the mutex.
+/// Thread-safe: to_other_clusters() and all(). The caller of count() must hold the mutex.
 class SentTraffic {
  public:
   /// Requires: `mutex` outlives this object.

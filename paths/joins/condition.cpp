@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/condition.cpp — evaluation of conditions, and proofs from partial values.
+// paths/joins/condition.cpp — evaluation of conditions, also from the values of only some
+// contributors.
 #include "paths/joins/condition.hpp"
 
 #include <fmt/format.h>

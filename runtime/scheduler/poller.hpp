@@ -9,7 +9,7 @@ namespace runtime {
 /// thread, which then receives for all threads.
 ///
 /// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at once.
-/// Blocks: never. The functions are called in no context.
+/// Blocks: never. Context::current() is nullptr in begin_polling(), poll() and end_polling().
 class Poller {
  public:
   Poller() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/resumptions.hpp — service contexts that resume work without a context
+// runtime/scheduler/resumptions.hpp — service contexts that call Continuation::resume()
 #pragma once
 #include <memory>
 #include <vector>

@@ -158,8 +158,8 @@ const std::vector<std::string> prompt = {"sequential",
                                          "conditional:subscribe:4"};
 const std::vector<std::string> late = {"periodic:5", "lagged:3", "budget:6,3"};
 
-/// Runs a config whose condition never holds. In each iteration, each thread's own value proves
-/// that the run continues.
+/// Runs a config whose condition never holds. In each iteration, each thread's own value is enough
+/// to prove that the condition does not hold.
 Run unwatched_run(const Clusters& clusters, const std::string& link, SorOptions options) {
   options.data = "random";
   return run(config(clusters, 1e-300, link), "conditional", options);

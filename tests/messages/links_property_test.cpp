@@ -307,7 +307,8 @@ class Simulation {
 
 // ---- lanes -----------------------------------------------------------------------------------
 
-/// Runs hosts that send their messages one after another, each on its own channel.
+/// Returns the arrival times of messages over lanes. Each host sends a message when it is ready and
+/// the host's previous send has ended. Each message has a channel of its own.
 std::vector<Time> arrivals_over_lanes(const Case& all) {
   std::vector<Time> arrivals(all.messages.size());
   test_support::on_virtual_clock([&](runtime::Runtime& runtime) {

@@ -106,7 +106,7 @@ void wait_until(runtime::Runtime& runtime, const Is& is) {
     expect(runtime.now() < end, "it does not become so");
 }
 
-/// Waits until another process has entered the element, and returns it.
+/// Waits until another process has entered the element. Returns the element.
 inline std::shared_ptr<pastset::Element> find_when_there(runtime::Runtime& runtime,
                                                          SharedSpace& space,
                                                          const std::string& element = "e") {
@@ -114,7 +114,8 @@ inline std::shared_ptr<pastset::Element> find_when_there(runtime::Runtime& runti
   return space.find(element);
 }
 
-/// Starts a process that waits until another one has entered the element, then calls `act` with it.
+/// Starts a process that waits until another process has entered the element. The process then
+/// calls `act` with the element.
 inline Forked process_with(const std::string& name,
                            const std::function<void(runtime::Runtime&, pastset::Element&)>& act,
                            const std::string& element = "e") {

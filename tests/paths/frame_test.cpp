@@ -225,7 +225,7 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   CHECK(at(6) == 0);     // kind: request
   CHECK(at(8) == 0xef);  // low byte first: byte 8 is the lowest byte of the run number's high half
   CHECK(at(15) == 0x01);
-  CHECK(at(26) == 3);           // from_host, which follows an empty text
+  CHECK(at(26) == 3);           // from_host; begins at byte 26 because the text before it is empty
   CHECK(at(34) == 77);          // call
   CHECK(at(46) == 4);           // operation: newest
   CHECK(at(46 + 26 + 5) == 1);  // sequence 2^40

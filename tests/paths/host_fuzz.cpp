@@ -135,8 +135,8 @@ struct Way {
   bool has_own_slots = true;
 };
 
-/// The victim's transport. It is an ordinary transport to the honest host, and one of the test to
-/// the guest.
+/// The victim's transport. It is an ordinary transport for frames to the honest host. The test
+/// itself receives the frames to the guest.
 class Split final : public Transport {
  public:
   static constexpr ConnectionId first_of_guest = ConnectionId{1} << 40;
@@ -514,8 +514,9 @@ class Game {
     spoil(made);
     send(on->first, made);
   }
-  /// Returns whether the operation was sent as a short frame. If not, it may become the first
-  /// operation of a standing call.
+  /// Sends the operation as a short frame if it belongs to a known standing call (repeated request
+  /// with the same stage and slot), except in random cases. Returns whether it was sent. If not,
+  /// the operation sometimes becomes the first one of a new standing call.
   bool stand(ConnectionId id, Frame& made) {
     const Operation& operation = made.operation;
     std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>& known = standing_[id];

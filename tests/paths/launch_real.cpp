@@ -158,7 +158,7 @@ namespace {
 
 std::string own_file() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// Returns the launch of this program with the hidden case `name`.
+/// Returns a Launch that starts this program with the hidden case `name`.
 Launch hidden(std::string host, std::string name) {
   Launch launch;
   launch.host = std::move(host);
@@ -322,8 +322,8 @@ struct ForkedLauncher {
   pid_t pid = -1;
 };
 
-/// Returns the launch of a program that prints until it is stopped. The program appends its process
-/// id to the file `pids`.
+/// Returns a Launch that starts a program. The program appends its process id to the file `pids`,
+/// then prints until it is stopped.
 Launch chatterbox(std::string host, const std::string& pids) {
   return shell(std::move(host), fmt::format("echo $$ >>{}; exec yes", pids));
 }

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t moves_each = 500;
 
-/// Returns the config of three hosts. The first host has two elements that all of them reach: the
+/// Returns the config of three hosts. The first host has two elements that all hosts reach: the
 /// bounded `work`, and `sums`.
 std::string mapped_config(const std::string& shared) {
   return network_line("ipc", 3) + "deadline: 20s\n" +
@@ -55,7 +55,8 @@ double sum_of(const base::Payload& work, std::uint64_t& rank) {
   return sum;
 }
 
-/// Prints sums, which are equal for any order of the two movers.
+/// Prints a sum for each of the two threads that move tuples. The order of their moves does not
+/// change the sums.
 void sum_up(paths::Thread& thread, const Say& say) {
   paths::Path &work = thread.path("work"), &sums = thread.path("sums");
   work.enter(work_template());

@@ -80,7 +80,8 @@ struct MomentTypes {
     std::uint32_t round = 0;
     std::uint32_t bytes : 24 = 0;
     std::uint32_t flags : 8 = 0;
-    // At the leaf of a thread: index of the operation among those of the thread.
+    // If a thread's path begins at the collector: index of the operation among the thread's
+    // operations.
     std::uint32_t order = 0;
     bool is_started = false;  // whether the thread continued without the result
     bool is_here = false;
@@ -95,7 +96,7 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     std::uint32_t host = none;
     std::uint32_t name = none;
-    std::uint32_t thread = none;  // rank, if it is the begin or end of a thread's call
+    std::uint32_t thread = none;  // rank, if the node is the begin or end of a thread's call
     std::uint32_t order = 0;
     bool is_end = false;
     std::uint32_t first_before = 0;
@@ -112,7 +113,7 @@ struct MomentTypes {
   };
   /// Moment at which a tuple was stored in an element.
   struct StoredTuple : TimedMoment {
-    std::uint64_t round = unknown_round;  // round to which it belongs, if it is a cluster's value
+    std::uint64_t round = unknown_round;  // round of the tuple, if it is a cluster's value
   };
   static constexpr std::uint64_t unknown_round = ~std::uint64_t{0};
   /// Call by which a thread starts an operation, or waits for one.
@@ -235,7 +236,9 @@ class Moments : private MomentTypes {
   std::unordered_map<std::uint32_t, std::uint32_t> name_of_graph_;
 
   std::map<std::string, std::uint32_t, std::less<>> element_numbers_;
-  std::vector<std::vector<StoredTuple>> stores_;  // indexed by element; in the order of time
+  // Moments at which tuples were stored, indexed by element. Those of an element are in the order
+  // of time.
+  std::vector<std::vector<StoredTuple>> stores_;
   std::vector<std::vector<TimedMoment>> rooms_;  // reads and discards of tuples, indexed by element
   std::vector<std::uint32_t> element_of_lane_;   // element at the end of the Lane's path, or none
   // Elements into which the check at each Lane writes requests.
@@ -252,9 +255,10 @@ class Moments : private MomentTypes {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
   // Indexes of rounds in trees whose results are late by some rounds, keyed by tree and sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> lagged_rounds_;
-  // Keyed by the wrapper of a check and by the sequence of the round.
+  // Reads of other clusters' values by checks, keyed by the check's wrapper and the round's
+  // sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CacheRead>> cache_reads_;
-  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // by stage of the link
+  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // keyed by stage of link
 };
 
 }  // namespace eventspace

@@ -76,7 +76,7 @@ struct Leaf {
 /// Lanes (contributors at collectors) that have rounds in common, because their paths meet in
 /// joins.
 struct Tree {
-  std::uint32_t graph = 0;           ///< number of its paths' graph, in Shape::graphs
+  std::uint32_t graph = 0;           ///< index in Shape::graphs of the graph of the paths
   std::vector<std::uint32_t> lanes;  ///< Lanes below precede Lanes above
   std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;

@@ -13,7 +13,7 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t least_late = 8;
-constexpr std::size_t first_look = 128;  // number of late computations in the first step
+constexpr std::size_t first_look = 128;  // maximum number of late computations in the spectrum
 constexpr std::size_t peaks_kept = 12;
 /// Highest frequencies of the two ranges that find_period() searches, as multiples of 1 / `guess`,
 /// where `guess` is the estimated period. It searches the second range only if no period in the

@@ -25,7 +25,8 @@ namespace eventspace {
 ///        (Gupta and Vadhiyar 2007, figure 9).
 /// Order: Transfers may be added in any order. Their begins and ends are kept in memory until there
 ///        are `changes_max` of them. Then the older half is evaluated. If a transfer that began in
-///        the evaluated time is added later, that part of it is missing from curve and maximum.
+///        the evaluated time is added later, the curve and the maximum lack its part in that
+///        time.
 /// Clock: All hosts must have one clock. Otherwise no transfers are counted.
 class Transfers {
  public:
@@ -34,7 +35,7 @@ class Transfers {
   void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< extends the time of the run
   /// Returns the begin of the run, as far as the records show it; 0 if there are none.
   std::int64_t run_begin_nanos() const { return begin_nanos_ > end_nanos_ ? 0 : begin_nanos_; }
-  /// Requires: the structure of the trace contains both hosts.
+  /// Requires: the transfer's hosts are in the structure of the trace (not checked).
   void add(const Transfer& transfer);
   void add_link(const EventRecord& record);  ///< adds a message on a path over an emulated link
   void add(const Round& round);

@@ -213,22 +213,23 @@ std::string cost_text(const Finding& finding, const TimeReport& time);
 std::string text_without_findings(const Report& report);
 
 nlohmann::ordered_json to_json(const Report& report);
-/// Prints JSON as UTF-8. Names from a forged trace may be invalid UTF-8; such bytes are replaced.
+/// Returns JSON as text in UTF-8. Names from a forged trace may be invalid UTF-8; such bytes are
+/// replaced.
 std::string print_json(const nlohmann::ordered_json& json);
-/// Prints a report for a terminal: the greatest costs and the distribution of time, on one screen.
-/// If `rows` is not 0, it also prints tables of at most that many rows. `losses` describes the
+/// Returns a report as text for a terminal: the greatest costs and the distribution of time, on one
+/// screen. If `rows` is not 0, tables of at most that many rows follow. `losses` describes the
 /// missing parts of the trace, one sentence each.
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
 
-/// Prints the iterations of the run, its headline, and its time by operation and cause. Returns ""
-/// if no thread has records.
+/// Returns a text with the run's iterations, its headline, and its time by operation and cause.
+/// Returns "" if no thread has records.
 std::string to_text(const TimeReport& report, std::size_t rows);
-/// Prints the group operations that took most time. If `rows` is not 0, also prints tables. Returns
-/// "" if there are none.
+/// Returns a text with the group operations that took most time; "" if there were no group
+/// operations. If `rows` is not 0, the text also has tables.
 std::string to_text(const GroupsReport& report, std::size_t rows);
-/// Prints a line for each ordered pair of clusters: at most `rows` lines, or a few if `rows` is 0.
-/// Returns "" if there is only one cluster.
+/// Returns a text with a line for each ordered pair of clusters: at most `rows` lines, or a few if
+/// `rows` is 0. Returns "" if there is only one cluster.
 std::string to_text(const TransfersReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);

@@ -85,7 +85,7 @@ TEST_CASE("link instance: frames and whole messages queue for the same link") {
   link.pass(0ns, 1000);
   // The second message waits for the first one, which has entered the link after 1 ms.
   CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);
-  CHECK(link.pass(0ns, 1000) == 13ms);  // the third message follows both
+  CHECK(link.pass(0ns, 1000) == 13ms);  // the third message waits for the first two
 }
 
 TEST_CASE("link instance: cut-through costs the time of the slowest link once") {

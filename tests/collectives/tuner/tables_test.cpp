@@ -72,9 +72,10 @@ TEST_CASE("tuner: corrections weigh near sizes more and other families only with
   CHECK(corrections.corrected(8, "a", Nanos(1000)) == Nanos(2000));
   CHECK(corrections.corrected(8, "b", Nanos(1000)) == Nanos(2000));
   corrections.add(1024, "a", Nanos(1000), Nanos(1000));
-  // Both sizes are two octaves away from 256 B: the logarithms have the same weight.
+  // 64 B and 1024 B both differ from 256 B by a factor of 4. The corrections of these sizes, 2 and
+  // 1, therefore have the same weight, and their geometric mean applies.
   CHECK(corrections.corrected(256, "a", Nanos(1000)) == Nanos(1414));
-  // At 64 B, the weights are 1 and exp(-1).
+  // At 64 B, the correction of 64 B has the weight 1, and that of 1024 B the weight exp(-1).
   const double expected = 1000 * std::pow(2, 1 / (1 + std::exp(-1)));
   CHECK(corrections.corrected(64, "a", Nanos(1000)) == Nanos(std::llround(expected)));
   corrections.add(256, "b", Nanos(1000), Nanos(500));
