@@ -10,6 +10,7 @@ find_dependency(nlohmann_json CONFIG)
 find_dependency(spdlog CONFIG)
 find_dependency(yaml-cpp CONFIG)
 find_dependency(ZLIB)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 # Optional: if OTF2 is missing, the export of OTF2 archives fails with an error.
 pkg_check_modules(OTF2 IMPORTED_TARGET otf2>=3)

@@ -50,6 +50,13 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
       ->group(group);
 }
 
+void add_run_key_option(CLI::App& command, std::string& file) {
+  command
+      .add_option("--run-key", file,
+                  "file with the key of the run, if other machines start some of its hosts")
+      ->type_name("FILE");
+}
+
 namespace {
 
 /// Returns the command to which `words` lead from `app`: a subcommand, a subcommand of that, and so
@@ -111,6 +118,7 @@ int run_program(int argc, const char* const* argv, std::string_view commit) {
   add_expand_command(app, exit_code);
   add_run_command(app, exit_code);
   add_switch_command(app, exit_code);
+  add_keygen_command(app, exit_code);
   add_measure_command(app, exit_code);
   add_tune_command(app, exit_code);
   add_analyze_command(app, exit_code);

@@ -25,6 +25,7 @@ void add_run_command(CLI::App& app, int& exit_code);
 void add_measure_command(CLI::App& app, int& exit_code);
 void add_tune_command(CLI::App& app, int& exit_code);
 void add_switch_command(CLI::App& app, int& exit_code);
+void add_keygen_command(CLI::App& app, int& exit_code);
 void add_analyze_command(CLI::App& app, int& exit_code);
 void add_kinds_command(CLI::App& app, int& exit_code);
 void add_describe_command(CLI::App& app, int& exit_code);
@@ -37,11 +38,15 @@ void add_space_command(CLI::App& app, int& exit_code);
 /// Adds the options that override the config. `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);
 
+/// Adds the option --run-key of commands that start hosts or a switch.
+void add_run_key_option(CLI::App& command, std::string& file);
+
 /// Options of `paths run`.
 struct RunOptions {
   std::string file;
   std::string clock = "steady";
   std::string trace;
+  std::string run_key;  ///< file of the run key; "" = none
   std::vector<std::string> program;
   paths::Overrides overrides;
 };

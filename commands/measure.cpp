@@ -100,6 +100,7 @@ void add_measure_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"steady", "virtual"}))
       ->capture_default_str();
+  add_run_key_option(*command, options->run.run_key);
   add_override_options(*command, options->run.overrides);
   set_examples(*command,
                "  paths measure configs/three-by-four.yaml -o network.yaml\n"

@@ -17,16 +17,17 @@
 #include "commands/commands.hpp"
 #include "commands/config_copy.hpp"
 #include "paths/host/host.hpp"
+#include "paths/keys/key_file.hpp"
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/find_program.hpp"
 #include "paths/run/free_ports.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/needs.hpp"
+#include "paths/run/process_peers.hpp"
 #include "paths/run/run_switch.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
-#include "runtime/secret.hpp"
 #include "wrappers/all.hpp"
 
 namespace commands {
@@ -51,7 +52,8 @@ std::string found_program(const std::string& name) {
 
 /// Properties that all processes of a run share; "" = not given.
 struct Run {
-  std::string id, sockets, first_port;
+  std::shared_ptr<const paths::RunKey> key;
+  std::string sockets, first_port;
 };
 
 /// Returns the environment variables that paths::main() of the program reads, with their values. It
@@ -66,7 +68,6 @@ std::vector<std::pair<std::string, std::string>> variables(const RunOptions& opt
       {"PATHS_CONFIG", std::filesystem::absolute(options.file).string()},
       {"PATHS_CLOCK", options.clock},
       {"PATHS_HOST", host},
-      {"PATHS_RUN", run.id},
       {"PATHS_ALGORITHM", overrides.algorithm.value_or("")},
       {"PATHS_ROOT", overrides.root.value_or("")},
       {"PATHS_INSTRUMENT", instrument ? (*instrument ? "1" : "0") : ""},
@@ -97,14 +98,18 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
   return paths::launch({process}, launch_options(plan));
 }
 
-/// Returns the secret id of the run: the value of PATHS_RUN if it is set, otherwise a new id.
-/// Returns "" if other machines start some of the hosts, because only a common launcher can choose
-/// one id for all. The id must be passed only in the environment, because every user of the machine
-/// can read command lines.
-std::string run_id(bool is_whole_run) {
-  if (const char* given = std::getenv("PATHS_RUN"); given != nullptr && *given != 0) return given;
-  if (!is_whole_run) return {};
-  return runtime::new_secret();
+/// Returns the run key: the given one, otherwise a new one. If other machines start some hosts,
+/// only a common launcher can choose a key for all. The result is then nullptr if the run needs no
+/// key.
+std::shared_ptr<const paths::RunKey> key_of_run(const RunOptions& options, const paths::Plan& plan,
+                                                std::size_t hosts_here) {
+  if (auto given = paths::find_run_key(options.run_key)) return given;
+  if (hosts_here == plan.hosts.size())
+    return std::make_shared<const paths::RunKey>(paths::Secret::random());
+  const bool needs_key =
+      plan.transport == paths::Plan::Transport::tcp && plan.security == paths::Plan::Security::run;
+  if (needs_key) refuse(options.file, paths::no_run_key);
+  return nullptr;
 }
 
 /// Returns how to start the process that emulates a cluster's switch: this program with the
@@ -117,6 +122,7 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
   process.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "switch",
                      std::filesystem::absolute(options.file).string(), plan.clusters[cluster]};
   process.variables = variables(options, process.host, run);
+  process.run_key = run.key;
   return process;
 }
 
@@ -185,8 +191,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   std::vector<std::string> addresses;
   std::optional<paths::RunFolder> sockets;
   make_run_folder(plan, sockets);
-  const Run run = {run_id(hosts.size() == plan.hosts.size()),
-                   sockets ? sockets->path().string() : "",
+  const Run run = {key_of_run(options, plan, hosts.size()), sockets ? sockets->path().string() : "",
                    ports ? std::to_string(ports->first()) : ""};
   const auto note_file = [&](const std::string& address) {
     if (!address.starts_with("ipc:///")) return;
@@ -198,6 +203,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
     process.host = plan.hosts[host].name;
     process.command = words;
     process.variables = variables(options, process.host, run);
+    process.run_key = run.key;
     note_file(plan.hosts[host].address);
     // The first host of the config prints results, so that its tables keep their format.
     process.plain = host == 0 || hosts.size() == 1;
@@ -222,7 +228,10 @@ int run_hosts(RunOptions& options) {
   options.file = copy.file();
   std::vector<std::string> words = options.program;
   words[0] = found_program(words[0]);
-  if (options.clock == "virtual") return run_virtual(options, plan, std::move(words));
+  if (options.clock == "virtual") {
+    paths::find_run_key(options.run_key);  // not inherited by the program, which needs no key
+    return run_virtual(options, plan, std::move(words));
+  }
   return run_steady(options, plan, words);
 }
 
@@ -249,6 +258,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
                    "directory to write a trace into, for `paths analyze`; puts event "
                    "collectors\naround every wrapper unless the config says otherwise")
       ->type_name("DIR");
+  add_run_key_option(*command, options->run_key);
   add_override_options(*command, options->overrides);
   set_examples(*command,
                "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"

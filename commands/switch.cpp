@@ -4,15 +4,14 @@
 
 #include <cctype>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/digest.hpp"
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
+#include "paths/keys/key_file.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/run_switch.hpp"
 #include "wrappers/all.hpp"
@@ -23,6 +22,7 @@ namespace {
 struct SwitchOptions {
   std::string file;
   std::string cluster;
+  std::string run_key;
   paths::Overrides overrides;
 };
 
@@ -40,9 +40,8 @@ int run(SwitchOptions& options) {
   options.overrides.traced = !paths::environment_variable("PATHS_TRACE").empty();
   const auto plan = std::make_shared<const paths::Plan>(
       paths::load_plan(options.file, wrappers::all_kinds(), options.overrides));
-  const std::string id = paths::environment_variable("PATHS_RUN");
   paths::run_switch(plan, cluster_named(*plan, options.cluster),
-                    id.empty() ? std::nullopt : std::optional(base::digest_of(id)));
+                    paths::find_run_key(options.run_key).get());
   return succeeded;
 }
 
@@ -56,6 +55,7 @@ void add_switch_command(CLI::App& app, int& exit_code) {
       "the\nmachine of the cluster's first host, until all of its hosts have ended");
   command->add_option("FILE", options->file, "a config of either level")->required();
   command->add_option("CLUSTER", options->cluster, "cluster of the switch")->required();
+  add_run_key_option(*command, options->run_key);
   add_override_options(*command, options->overrides);
   for (const char* name : {"algorithm", "root", "instrument", "port", "transport", "stack"}) {
     std::string variable = fmt::format("PATHS_{}", name);

@@ -43,19 +43,20 @@ LIBRARIES = {
     "collectives/tuner": "base base/link_model collectives/schedule collectives/algorithms "
                          "collectives/cost",
     "paths": "base runtime pastset eventspace",
+    "paths/keys": "base",
     "paths/plan": "base base/link_model runtime pastset eventspace collectives/tuner paths",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
-    "paths/wire": "base runtime paths",
+    "paths/wire": "base runtime paths paths/keys",
     "paths/machine": "base runtime",
     "paths/connections": "base runtime paths paths/wire",
     "paths/config": "base runtime pastset collectives/algorithms collectives/tuner base/link_model "
                     "paths paths/plan paths/joins",
     "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
     "paths/messages": "base base/link_model runtime paths paths/plan paths/wire paths/links",
-    "paths/host": "base runtime pastset eventspace paths paths/plan paths/wire paths/connections "
-                  "paths/links paths/messages",
-    "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/wire "
-                 "paths/config paths/links paths/messages paths/host",
+    "paths/host": "base runtime pastset eventspace paths paths/plan paths/keys paths/wire "
+                  "paths/connections paths/links paths/messages",
+    "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/keys "
+                 "paths/wire paths/config paths/links paths/messages paths/host",
     "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
               "base/link_model collectives/cost collectives/planner collectives/tuner paths "
               "paths/plan paths/links "
@@ -79,6 +80,7 @@ DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
     (r"zmq\.h(pp)?$|zmq_addon\.hpp$", "paths/wire/zmq/"),
+    (r"sodium", "paths/keys/"),
     (r"CLI/", "commands/ bench/ examples/ paths/run/command_line.cpp paths/run/program.cpp"),
     (r"xxh", "base/"),
     (r"zlib", "eventspace/page/page.cpp"),

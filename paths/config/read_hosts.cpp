@@ -2,6 +2,7 @@
 // paths/config/read_hosts.cpp — reader of hosts and their addresses.
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "paths/config/low_level.hpp"
+#include "paths/config/read_security.hpp"
 #include "paths/plan/identity.hpp"
 
 namespace paths {
@@ -110,11 +112,10 @@ void check_tcp(const Plan& plan, const std::string& address, const base::Positio
     mistakes.add(position, fmt::format("address: '{}' is no address that other hosts can connect "
                                        "to; expected the host's own",
                                        address));
-  } else if (!is_loopback(parts->first) && !plan.security_plain) {
-    mistakes.add(position, fmt::format("address: '{}' is beyond loopback, where frames travel "
-                                       "unencrypted; expected 127.0.0.1, or security: plain in "
-                                       "network to allow it",
-                                       address));
+  } else if (!is_loopback(parts->first) && !plan.security_written) {
+    mistakes.add(position, fmt::format("address: '{}' can be reached from other machines; expected "
+                                       "127.0.0.1, or in `network` a `security` of {}",
+                                       address, fmt::join(Plan::security_words, ", ")));
   }
 }
 
@@ -143,7 +144,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
                        .value_or(Plan::Transport::tcp);
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
-  plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
+  read_security(reader, reader.take("security"), plan);
   generated.interface = reader.word("address", generated.interface);
   generated.says_interface = reader.has("address");
   generated.port = static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, port_max));

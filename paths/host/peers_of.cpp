@@ -21,6 +21,7 @@ void add_switches(const Plan& plan, Peers& peers) {
   for (std::uint32_t cluster = 0; cluster < known; ++cluster) {
     Peers::Peer one{place_name(plan, switch_number(plan, cluster)), "", cluster, {}, true};
     if (is_switch_emulated(plan, cluster)) one.address = switch_address(plan, cluster);
+    one.key_owner = plan.hosts[exit_of(plan, cluster)].name;
     peers.hosts.push_back(std::move(one));
   }
 }
@@ -36,10 +37,10 @@ void add_meetings(const Plan& plan, Peers& peers) {
 }  // namespace
 
 std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run,
-                                      bool are_processes) {
+                                      bool are_processes, std::shared_ptr<const Keyring> keyring) {
   auto peers = std::make_shared<Peers>();
   for (const Plan::PlanHost& host : plan.hosts)
-    peers->hosts.push_back({host.name, host.address, host.cluster});
+    peers->hosts.push_back({host.name, host.address, host.cluster, {}, false, {}, host.name});
   for (std::size_t host = 0; host < plan.shares.size(); ++host)
     for (const Plan::Entrance& entrance : plan.shares[host].entrances)
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
@@ -56,6 +57,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   peers->deadline = plan.deadline;
   peers->digest = plan.digest;
   peers->run = run.value_or(plan.digest);
+  peers->keyring = std::move(keyring);
   return peers;
 }
 

@@ -25,6 +25,14 @@ std::optional<std::uint32_t> index_of(std::string_view name, const std::vector<N
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
+/// Returns the value of an enum that has these words, in the order of its values.
+template <class Enum, class Words>
+std::optional<Enum> named(const Words& words, std::string_view word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Enum>(found - words.begin());
+}
+
 /// Adds the hosts of all paths that enter `stage` from above.
 void add_hosts_above(const Plan& plan, StageId stage, std::set<std::uint32_t>& hosts) {
   for (const Plan::PlanPath& path : plan.paths)
@@ -97,9 +105,11 @@ void Plan::index_names() {
 }
 
 std::optional<Plan::Transport> Plan::transport_named(std::string_view word) {
-  const auto found = std::find(transport_words.begin(), transport_words.end(), word);
-  if (found == transport_words.end()) return std::nullopt;
-  return static_cast<Transport>(found - transport_words.begin());
+  return named<Transport>(transport_words, word);
+}
+
+std::optional<Plan::Security> Plan::security_named(std::string_view word) {
+  return named<Security>(security_words, word);
 }
 
 std::uint32_t Plan::thread_count() const {

@@ -40,6 +40,14 @@ struct Plan {
   /// Words of the enum in the config, in the same order.
   static constexpr std::array<std::string_view, 2> transport_words = {"tcp", "ipc"};
   enum class Connection : std::uint8_t { per_path, shared };
+  /// Protection of connections over TCP.
+  enum class Security : std::uint8_t {
+    run,      ///< encryption with the keys of the run
+    network,  ///< none of ours: the network below protects them
+    plain,    ///< none
+  };
+  /// Words of the enum in the config, in the same order.
+  static constexpr std::array<std::string_view, 3> security_words = {"run", "network", "plain"};
 
   struct PlanHost {
     std::string name;
@@ -139,7 +147,8 @@ struct Plan {
   /// Whether the config has no addresses, so that hosts listen on 127.0.0.1 with the default ports.
   bool are_addresses_usual = false;
   Connection connection = Connection::per_path;
-  bool security_plain = false;  ///< whether the config allows listening beyond loopback
+  Security security = Security::run;
+  bool security_written = false;  ///< whether the config has it; only then it is printed
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not written
@@ -174,6 +183,7 @@ struct Plan {
   std::string_view transport_word() const {
     return transport_words.at(static_cast<std::size_t>(transport));
   }
+  static std::optional<Security> security_named(std::string_view word);
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> graph_named(std::string_view name) const;

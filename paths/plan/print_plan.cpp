@@ -170,12 +170,13 @@ class PlanPrinter {
 };
 
 void PlanPrinter::print_run() {
-  add("network",
-      MapBuilder()
-          .add("transport", std::string(plan_.transport_word()))
-          .add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared")
-          .add("security", plan_.security_plain ? "plain" : "loopback")
-          .done());
+  MapBuilder network;
+  network.add("transport", std::string(plan_.transport_word()));
+  network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
+  if (plan_.security_written)
+    network.add("security",
+                std::string(Plan::security_words.at(static_cast<std::size_t>(plan_.security))));
+  add("network", network.done());
   if (plan_.deadline_written) add("deadline", base::format_time(plan_.deadline));
   if (plan_.stack_bytes != 0) add("stack", base::format_bytes(plan_.stack_bytes));
   if (plan_.waiting == runtime::Waiting::sleep) add("waiting", "sleep");

@@ -69,6 +69,10 @@ class Arguments {
     for (const auto& [name, value] : added) variables_.push_back(name + "=" + value);
     for (std::string& word : command_) argv_.push_back(word.data());
     for (std::string& variable : variables_) envp_.push_back(variable.data());
+    if (process.run_key != nullptr) {
+      run_key_ = process.run_key->variable();
+      envp_.push_back(reinterpret_cast<char*>(run_key_->bytes().data()));
+    }
     argv_.push_back(nullptr);
     envp_.push_back(nullptr);
   }
@@ -78,6 +82,7 @@ class Arguments {
 
  private:
   std::vector<std::string> command_, variables_;
+  std::optional<LockedMemory> run_key_;
   std::vector<char*> argv_, envp_;
 };
 

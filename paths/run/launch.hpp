@@ -2,11 +2,13 @@
 // paths/run/launch.hpp — start, supervision and termination of a run's processes as a group.
 #pragma once
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/units.hpp"
+#include "paths/keys/run_key.hpp"
 
 namespace paths {
 
@@ -18,6 +20,8 @@ struct Launch {
   std::vector<std::string> command;  ///< file of the program, then its arguments
   /// Environment variables that the process gets in addition to those of the caller.
   std::vector<std::pair<std::string, std::string>> variables;
+  /// Handed to the process in the variable PATHS_RUN_KEY; nullptr = none.
+  std::shared_ptr<const RunKey> run_key = nullptr;
   /// Whether the process uses the standard input and output of the caller directly. Otherwise its
   /// lines are printed as "host| line" and it has no input.
   bool plain = false;

@@ -13,6 +13,7 @@
 #include "base/say.hpp"
 #include "base/version.hpp"
 #include "paths/config/algorithm.hpp"
+#include "paths/keys/key_file.hpp"
 #include "paths/plan/identity.hpp"
 #include "paths/run/command_line.hpp"
 #include "paths/run/needs.hpp"
@@ -29,6 +30,7 @@ struct CommandLine {
   std::string host;
   std::uint64_t seed = 1;
   std::string trace;
+  std::string run_key;
   Overrides overrides;
 };
 
@@ -67,6 +69,10 @@ void add_options(CLI::App& app, CommandLine& line) {
          "Directory to write a trace into, for `paths analyze`; puts event collectors around "
          "every wrapper unless the config or --instrument says otherwise")
       ->envname("PATHS_TRACE")
+      ->group(common);
+  app.add_option("--run-key", line.run_key,
+                 "File with the key of the run, for processes that `paths run` does not start; "
+                 "`paths keygen --run` makes it")
       ->group(common);
   app.add_option("--port", line.overrides.port, "First port to listen on")
       ->envname("PATHS_PORT")
@@ -133,8 +139,7 @@ int run(CommandLine line, const std::vector<std::string>& words, const WrapperKi
       line.clock == "virtual" ? runtime::ClockKind::virtual_time : runtime::ClockKind::steady;
   options.seed = line.seed;
   options.trace = {line.trace, words};
-  if (const char* id = std::getenv("PATHS_RUN"); id != nullptr && *id != 0)
-    options.run = base::digest_of(id);
+  options.run_key = find_run_key(line.run_key);
   const auto host = which_host(*plan, line);
   if (line.clock != "virtual" && line.host.empty())
     if (const std::string doubt = doubt_about_identity(*plan); !doubt.empty())

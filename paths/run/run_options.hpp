@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/digest.hpp"
+#include "paths/keys/run_key.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -29,9 +29,11 @@ struct RunOptions {
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 1;
   bool is_one_host = false;
-  std::uint32_t host = 0;                ///< index of the host, if is_one_host
-  std::size_t stack_bytes = 0;           ///< stack size per thread; 0 = the plan's value
-  std::optional<base::Digest> run = {};  ///< id of the run; nullopt = the plan's digest
+  std::uint32_t host = 0;       ///< index of the host, if is_one_host
+  std::size_t stack_bytes = 0;  ///< stack size per thread; 0 = as the plan says
+  /// Key of the run, for processes that run one host; nullptr = none. It then has the digest of the
+  /// plan as its id.
+  std::shared_ptr<const RunKey> run_key = nullptr;
   TraceOptions trace = {};
 };
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "paths/host/peers_of.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/carriers/lane_connections.hpp"
 #include "paths/messages/message_endpoint.hpp"
@@ -15,19 +14,20 @@
 #include "paths/plan/exits.hpp"
 #include "paths/plan/host_view.hpp"
 #include "paths/run/launch.hpp"
+#include "paths/run/process_peers.hpp"
 #include "paths/wire/transports.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
 
 void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
-                std::optional<base::Digest> run) {
+                const RunKey* run_key) {
   if (!is_switch_emulated(*plan, cluster))
     throw std::invalid_argument(fmt::format(
         "cluster {} has no switch with links to emulate: its hosts need none to talk to others",
         plan->clusters[cluster]));
   const std::uint32_t place = switch_number(*plan, cluster);
-  const auto peers = peers_of(*plan, run);
+  const auto peers = peers_of_process(*plan, place, run_key);
   runtime::Runtime runtime({.waiting = plan->waiting});
   notify_launcher(ThreadsState::running);
   runtime.run([&] {

@@ -12,16 +12,16 @@
 namespace paths {
 
 /// Runs the switch of a cluster whose hosts are processes. The hosts send to other clusters through
-/// the switch. A process of its own is necessary, because each link of the switch has one queue for
-/// all hosts. The switch has no threads. It is not a host of the plan, and the routes of messages
-/// do not contain it. `run` is the id of the run; nullopt if it has none.
+/// the switch. Each link of the switch has one queue, which must be in one process. The switch has
+/// no threads. It is not a host of the plan, and the routes of messages do not contain it.
+/// `run_key` is the key of the run; nullptr if it has none.
 ///
 /// Blocks: until each host of the cluster has ended, is lost, or has missed the plan's deadline to
 ///         connect, and until the hosts' messages have left.
 /// Throws: TravelError (cannot listen) and std::invalid_argument (no such switch, or no address for
 ///         it).
 void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
-                std::optional<base::Digest> run = {});
+                const RunKey* run_key = nullptr);
 
 /// Returns the clusters whose emulated switches must run as processes on the machine of `hosts`:
 /// clusters whose exit is one of these hosts.

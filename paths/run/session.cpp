@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/digest.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/identity.hpp"
@@ -64,8 +63,9 @@ RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")
     throw base::UsageError(
         "a session on the virtual clock, as PATHS_CLOCK says: its threads live on the steady one");
-  if (const std::string run = environment_variable("PATHS_RUN"); !options.run && !run.empty())
-    options.run = base::digest_of(run);
+  // The variable is removed even if it is not used.
+  if (auto run_key = take_run_key(); options.run_key == nullptr)
+    options.run_key = std::move(run_key);
   if (const std::string trace = environment_variable("PATHS_TRACE");
       options.trace.directory.empty() && !trace.empty())
     options.trace.directory = trace;

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +15,11 @@
 
 namespace paths {
 
+class Keyring;
+
 /// Hosts must agree on names, addresses and connections before they exchange frames. Peers is that
-/// part of a plan: a value that is equal on all hosts. Hosts, graphs and paths are identified by
-/// their index in the plan.
+/// part of a plan: a value that is equal on all hosts, except for `keyring`. Hosts, graphs and
+/// paths are identified by their index in the plan.
 struct Peers {
   /// A connection that another host makes to this peer. Its frames enter at `stage`.
   struct Arrival {
@@ -33,6 +36,8 @@ struct Peers {
     /// has an Arrival with no_stage for this connection. Empty unless hosts are processes and the
     /// run needs all of them.
     std::vector<std::uint32_t> meets = {};
+    /// Host whose key this peer has: the host itself, or for a switch the exit of its cluster.
+    std::string key_owner = {};
   };
   /// All hosts. Emulated switches follow after the last host.
   std::vector<Peer> hosts;
@@ -47,9 +52,11 @@ struct Peers {
   bool shares_connections = false;
   base::Nanos deadline{0};
   base::Digest digest;  ///< digest of the plan
-  /// Identity of the run; hosts of different runs refuse each other. Without a launcher such as
-  /// `paths run`, it is the digest of the config's plan.
+  /// Identity of the run; hosts of different runs refuse each other. Without a run key, it is the
+  /// digest of the config's plan.
   base::Digest run;
+  /// Keys for connections over TCP; nullptr = these connections are not encrypted.
+  std::shared_ptr<const Keyring> keyring = nullptr;
 
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }
   bool are_in_different_clusters(std::uint32_t a, std::uint32_t b) const {

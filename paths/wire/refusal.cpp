@@ -41,7 +41,7 @@ std::string text_of_refusal(const std::string& peer, const std::string& plan,
   std::string more = fmt::format("the log of {} has the reason", peer);
   if (*word == RefusalWord::plan)
     more = fmt::format("this host has {}; the log of {} has the other", plan, peer);
-  if (*word == RefusalWord::run) more = "PATHS_RUN differs, or it belongs to an earlier run";
+  if (*word == RefusalWord::run) more = "its run key differs, or it belongs to an earlier run";
   return fmt::format("host {} refused: {}; {}", peer, text_of(*word), more);
 }
 

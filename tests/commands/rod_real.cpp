@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/digest.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/run_key.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
@@ -19,10 +19,10 @@ namespace {
 using test_support::HostProcess;
 
 /// Starts a program in the top folder of the sources. It ends after at most one minute.
-HostProcess start_program(std::vector<std::string> words, const std::string& run = "") {
+HostProcess start_program(std::vector<std::string> words, const std::string& run_key = "") {
   return HostProcess([&](const test_support::Say&) {
     for (const char* const variable : {"PATHS_CONFIG", "PATHS_HOST"}) unsetenv(variable);
-    setenv("PATHS_RUN", run.c_str(), 1);
+    setenv(paths::run_key_variable, run_key.c_str(), 1);
     alarm(60);
     if (chdir(PATHS_SOURCE_DIR) != 0) return 126;
     words[0] = std::string(PATHS_BUILD_BIN_DIR) + "/" + words[0];
@@ -40,20 +40,19 @@ std::string said_by(const std::vector<std::string>& words) {
   return process.text();
 }
 
-/// One run of the example. Its name is unique, so that parallel runs do not share a space.
+/// One run of the example. Its key is unique, so that parallel runs do not share a space.
 struct Rod {
   explicit Rod(const std::string& steps)
-      : run("rod-test-" + std::to_string(getpid())),
-        space("left." + base::digest_of(run).text().substr(0, 12)),
+      : space("left." + test_support::run_key()->id().text().substr(0, 12)),
         solver(start_program({"paths", "run", "configs/examples/rod.yaml", "--", "rod_solver",
                               "--steps", steps, "--pause", "3"},
-                             run)) {
+                             test_support::digits_of(*test_support::run_key()))) {
     for (int tried = 0; tried < 1000 && listed.find(space + ": ") == listed.npos; ++tried)
       listed = said_by({"paths", "space", "list"});
     INFO(listed);
     REQUIRE_THAT(listed, Catch::Contains(space + ": "));
   }
-  const std::string run, space;
+  const std::string space;
   HostProcess solver;
   std::string listed;
 };

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/digest.hpp"
+#include "paths/keys/run_key.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/processes.hpp"
@@ -95,41 +96,47 @@ TEST_CASE("paths run: the secret of a run is random and is in no command line, l
   for (const char* const run : {"one", "two"}) {
     const std::string seen = folder.file(run);
     const auto outcome = said(fmt::format(
-        "mkdir {0} && paths run {1} --trace {0}/trace -- sh -c 'printf %s $PATHS_RUN > "
+        "mkdir {0} && paths run {1} --trace {0}/trace -- sh -c 'printf %s $PATHS_RUN_KEY > "
         "{0}/secret.$PATHS_HOST; cat /proc/[0-9]*/cmdline > {0}/lines.$PATHS_HOST 2>/dev/null; "
         "exec {2}'",
         seen, config, noise));
     INFO(outcome.text);
     REQUIRE(outcome.exit_code == 0);
     const std::string secret = test_support::read_text(seen + "/secret.a-0");
-    CHECK(std::regex_match(secret, std::regex("[0-9a-f]{32}")));
+    CHECK(std::regex_match(secret, std::regex("[0-9a-f]{64}")));
     CHECK(secrets.insert(secret).second);
     CHECK(test_support::read_text(seen + "/secret.b-0") == secret);
-    const base::Digest id = base::digest_of(secret);
+    const paths::RunKey key(paths::Secret::parse(secret).value());
+    const base::Digest id = key.id();
     const auto bytes_of = [](std::uint64_t half) {
       return std::string(reinterpret_cast<const char*>(&half), sizeof half);
     };
+    const paths::CurveKeys curve = key.curve_keys();
+    const auto raw = key.secret().bytes(), raw_curve = curve.secret.bytes();
     std::string all = outcome.text;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(seen))
       if (entry.is_regular_file() && !entry.path().filename().string().starts_with("secret."))
         all += test_support::read_text(entry.path());
     CHECK(all.find("noise_allreduce") != std::string::npos);
-    for (const std::string& text : {secret, id.text(), bytes_of(id.high), bytes_of(id.low)})
+    for (const std::string& text :
+         {secret, id.text(), bytes_of(id.high), bytes_of(id.low),
+          std::string(raw.begin(), raw.end()), std::string(raw_curve.begin(), raw_curve.end())})
       CHECK(all.find(text) == std::string::npos);
   }
 }
 
 TEST_CASE("paths run: an impostor that says hello before a host does not change the result") {
+  const std::string security = GENERATE("", ", security: plain");
   const Folder folder;
   const int port = test_support::free_ports(2);
   const std::string text = fmt::format(
-      "network: {{port: {}}}\nshared_memory: false\ndeadline: 30s\n"
+      "network: {{port: {}{}}}\nshared_memory: false\ndeadline: 30s\n"
       "clusters: {{a: {{hosts: 2, threads: 1}}}}\n"
       "collectives: {{sum: {{operation: sum, template: f64, algorithm: sequential,\n"
       "              condition: {{less: 1e-9}}, contributions: non_negative}}}}\n"
       "exchanges: {{rows: {{template: \"f64[]\"}}}}\n"
       "elements: {{report: {{host: a-0, template: bytes, reach: all}}}}\n",
-      port);
+      port, security);
   const std::string config = folder.write("sor.yaml", text);
   const test_support::Sim sim(text);
   const auto command = [&](const std::string& grid) {
@@ -150,7 +157,10 @@ TEST_CASE("paths run: an impostor that says hello before a host does not change 
                                    .stage = sim.plan().shares[0].entrances.at(0).stage};
   test_support::RawPeer impostor(port);
   impostor.send_frame(test_support::raw_hello(as, plan.high, plan.low));
-  CHECK(impostor.next_header() == test_support::raw_refusal("run"));
+  if (security.empty())
+    CHECK(impostor.next_header() == std::nullopt);  // it has no key, and gets no frame
+  else
+    CHECK(impostor.next_header() == test_support::raw_refusal("run"));
   impostor.send_frame(test_support::raw_move(as, 0), test_support::little_endian(1e6));
   folder.write("go", "");
   const int code = run.end();

@@ -134,12 +134,17 @@ TEST_CASE("config: program options for the high level are refused at the low lev
                                                 Catch::Contains("--instrument"));
 }
 
-TEST_CASE("config: addresses beyond loopback require security: plain") {
+TEST_CASE("config: addresses beyond loopback require the key security") {
   CHECK_THROWS_WITH(read_config(text + "network: {address: 10.0.0.1}\n"),
-                    Catch::Contains("security: plain"));
-  const Plan plan = read_config(text + "network: {address: 10.0.0.1, security: plain}\n");
-  CHECK(plan.hosts[1].address == "tcp://10.0.0.1:7701");
-  CHECK(plan.security_plain);
+                    Catch::Contains("a `security` of run, network, plain"));
+  for (const std::string_view word : Plan::security_words) {
+    const Plan plan =
+        read_config(text + fmt::format("network: {{address: 10.0.0.1, security: {}}}\n", word));
+    CHECK(plan.hosts[1].address == "tcp://10.0.0.1:7701");
+    CHECK(plan.security == Plan::security_named(word));
+  }
+  CHECK_THROWS_WITH(read_config(text + "network: {security: loopback}\n"),
+                    Catch::Contains("loopback") && Catch::Contains("plain"));
 }
 
 TEST_CASE("config: a written deadline is part of the plan and the default is not") {

@@ -98,7 +98,7 @@ TEST_CASE("session: hosts of several processes connect over sockets with a sessi
   std::vector<HostProcess> processes;
   for (std::uint32_t host = 0; host < 2; ++host)
     processes.emplace_back([&sim, host](const Say& say) {
-      Session session = session_of(sim, {.is_one_host = true, .host = host});
+      Session session = session_of(sim, {.is_one_host = true, .host = host, .run_key = run_key()});
       const std::string& mine = sim.plan().hosts[host].name;
       const std::string& other = sim.plan().hosts[1 - host].name;
       say("other: " + mistake_of([&] { session.attach(other, 0); }));

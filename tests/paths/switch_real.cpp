@@ -61,7 +61,7 @@ void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t byt
 HostProcess switch_of(const Sim& sim, std::uint32_t cluster) {
   return HostProcess([&](const Say& say) {
     try {
-      paths::run_switch(sim.shared_plan(), cluster);
+      paths::run_switch(sim.shared_plan(), cluster, run_key().get());
       return 0;
     } catch (const std::exception& error) {
       say(std::string("broke: ") + error.what());

@@ -19,9 +19,9 @@ namespace {
 using namespace paths;
 using namespace test_support;
 
-const std::vector<std::string> all_kinds{"local", "tcp", "ipc", "memory"};
+const std::vector<std::string> all_kinds{"local", "tcp", "curve", "ipc", "memory"};
 /// Transports between processes.
-const std::vector<std::string> process_kinds{"tcp", "ipc", "memory"};
+const std::vector<std::string> process_kinds{"tcp", "curve", "ipc", "memory"};
 
 base::Nanos processor_time() {
   rusage usage{};

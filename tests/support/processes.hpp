@@ -21,6 +21,7 @@
 
 #include "tests/support/clocks.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/run_key.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
@@ -176,7 +177,9 @@ class HostProcess {
   }
   static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
                  const HostFinish& finish, const std::string& trace, const Say& say) {
-    const paths::RunOptions options = {.is_one_host = true, .host = host, .trace = {trace, {}}};
+    paths::RunOptions options = {.is_one_host = true, .host = host, .trace = {trace, {}}};
+    // Strangers know the run of a plan without encryption. They know no key.
+    if (sim.plan().security == paths::Plan::Security::run) options.run_key = run_key();
     try {
       const auto failures = paths::run_plan(
           sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& one) { thread(one, say); },

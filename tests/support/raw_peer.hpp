@@ -123,12 +123,12 @@ class RawPeer {
     is_there_ = connect(descriptor_, to, sizeof address) == 0;
     if (is_there_) send_bytes(bytes);
   }
-  RawPeer(RawPeer&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)),
-        is_there_(other.is_there_),
-        is_greeted_(other.is_greeted_),
-        is_ready_(other.is_ready_),
-        arrived_(std::move(other.arrived_)) {}
+  RawPeer(RawPeer&& from) noexcept
+      : descriptor_(std::exchange(from.descriptor_, -1)),
+        is_there_(from.is_there_),
+        is_greeted_(from.is_greeted_),
+        is_ready_(from.is_ready_),
+        arrived_(std::move(from.arrived_)) {}
   ~RawPeer() {
     if (descriptor_ >= 0) close(descriptor_);
   }

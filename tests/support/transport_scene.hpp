@@ -17,12 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include "paths/keys/keyring.hpp"
 #include "paths/wire/local/transport.hpp"
 #include "paths/wire/shared_memory/transport.hpp"
 #include "paths/wire/transports.hpp"
 #include "paths/wire/zmq/transport.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/resources.hpp"
+#include "tests/support/run_key.hpp"
 
 namespace test_support {
 
@@ -37,7 +39,7 @@ struct SocketFolder {
 inline std::string free_address(const std::string& scheme) {
   static SocketFolder folder;
   static int count = 0;
-  if (scheme == "tcp") return fmt::format("tcp://localhost:{}", free_ports(1));
+  if (scheme == "tcp" || scheme == "curve") return fmt::format("tcp://localhost:{}", free_ports(1));
   return fmt::format("ipc://{}/{}", folder.name, ++count);
 }
 
@@ -139,13 +141,15 @@ inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::Connect
   return true;
 }
 
-/// Some hosts and the transports between them: "local", "memory", or ZeroMQ with "tcp" or "ipc".
+/// Some hosts and the transports between them: "local", "memory", or ZeroMQ with "tcp", "ipc" or
+/// "curve", which is TCP with encryption.
 class TransportScene {
  public:
   TransportScene(std::string kind, std::uint32_t hosts) : kind_(std::move(kind)), network_(hosts) {
     auto peers = std::make_shared<paths::Peers>();
     for (std::uint32_t i = 0; i < hosts; ++i)
       peers->hosts.push_back({fmt::format("alpha-{}", i), free_address(kind_), 0});
+    if (kind_ == "curve") peers->keyring = std::make_shared<const paths::Keyring>(*run_key());
     peers_ = std::move(peers);
   }
   const std::string& kind() const { return kind_; }

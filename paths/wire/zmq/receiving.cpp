@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wire/zmq/receiving.cpp — receiving of frames from sockets, and detection of lost peers
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <cstring>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
+#include "paths/wire/refusal.hpp"
 #include "paths/wire/zmq/codec.hpp"
 #include "paths/wire/zmq/sockets.hpp"
 
@@ -17,9 +19,12 @@ namespace {
 
 constexpr int messages_in_a_row = 256;  // messages received before fibers get a turn
 
+// After this number of failed handshakes in a row, the log says that the peer has not the key.
+constexpr int handshakes_failed_max = 3;
+
 struct SocketEvent {
   std::uint16_t kind = 0;
-  int descriptor = -1;
+  int value = -1;  // a descriptor or an error, depending on the kind
 };
 
 std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
@@ -31,8 +36,42 @@ std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   std::uint32_t value;
   std::memcpy(&read.kind, event.data(), sizeof read.kind);
   std::memcpy(&value, event.data<char>() + sizeof read.kind, sizeof value);
-  read.descriptor = static_cast<int>(value);
+  read.value = static_cast<int>(value);
   return read;
+}
+
+/// Returns why a peer that connected to this host was turned away.
+std::string handshake_failure(const SocketEvent& event) {
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+    return "turned away: its key is not one of this run";
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
+    if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
+      return "turned away: it does not have the key of this host";
+    if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+      return "turned away: it has another `security` than this host";
+  }
+  return "turned away: it does not speak ZMTP 3";
+}
+
+/// Returns why this host cannot connect to a host, and need not try again.
+std::string handshake_refusal(const SocketEvent& event, const std::string& address,
+                              const std::string& host) {
+  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+    return fmt::format("host {} at {} does not accept the key of this host", host, address);
+  if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+    return fmt::format("the process that listens at {} has another `security` than this host",
+                       address);
+  return fmt::format("the process that listens at {} does not speak the protocol of host {}",
+                     address, host);
+}
+
+/// Returns why the first frame of a connection contradicts the key of the peer; "" if it does not.
+std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& first) {
+  if (peer.key_owner.empty()) return "";
+  const auto claimed = peers.named(first.text);
+  if (claimed && peers.hosts[*claimed].key_owner == peer.key_owner) return "";
+  return fmt::format("it has the key of host {}, but says that it is '{}'", peer.key_owner,
+                     first.text);
 }
 
 }  // namespace
@@ -73,7 +112,12 @@ void Sockets::receive_incoming() {
     Incoming* peer = incoming_of(routing_id, header);
     if (peer == nullptr || peer->lost) continue;
     auto frame = frame_of(header, body_);
-    if (frame) {
+    const bool is_first = frame && !std::exchange(peer->has_greeted, true);
+    if (const std::string why = is_first ? wrong_name(*peers_, *peer, *frame) : ""; !why.empty()) {
+      receiver_->turned_away(peer->source, "refused: " + why);
+      transmit_to_peer(peer->id, routing_id.to_string(), refusal_of_stranger(RefusalWord::place));
+      lose(*peer, why);
+    } else if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
     } else {
       receiver_->turned_away(peer->source,
@@ -100,6 +144,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
   peer.source = property(header, "Peer-Address").value_or("");
+  peer.key_owner = property(header, "User-Id").value_or("");
   // ZeroMQ has reported the connection before its first frame arrived. If the connection was closed
   // meanwhile and its descriptor used again, `count` already includes the next connection with this
   // descriptor. The loss of the present connection is then noticed only when the next one closes.
@@ -123,12 +168,18 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   while (!peer.lost && receiver_ != nullptr) {
     const auto event = next_event(peer.monitor);
     if (!event) return;
+    const std::string& address = peers_->hosts[peer.host].address;
     if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
+    } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
+      // A CURVE server closes the connection if the client expects another key. ZeroMQ tries again
+      // for ever. The key's owner may still come, so this host waits until the deadline.
+      if (++peer.handshakes_failed == handshakes_failed_max && peers_->keyring != nullptr &&
+          without_key_.insert(address).second)
+        spdlog::warn("host {}: what listens at {} has not the key of {}", peers_->hosts[host_].name,
+                     address, peers_->keyring->owner_text(peers_->hosts[peer.host].key_owner));
     } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
-      return lose(
-          peer, fmt::format("the process that listens at {} does not speak the protocol of host {}",
-                            peers_->hosts[peer.host].address, name_of(peer)));
+      return lose(peer, handshake_refusal(*event, address, name_of(peer)));
     } else if (peer.met) {
       while (!peer.lost && readable(peer.dealer)) receive_from(peer);
       return lose(peer, fmt::format("host {} has closed the connection or died", name_of(peer)));
@@ -141,20 +192,19 @@ void Sockets::look_at_monitor(Outgoing& peer) {
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
-      Accepted& accepted = accepted_[event->descriptor];
+      Accepted& accepted = accepted_[event->value];
       ++accepted.count;
-      accepted.source = address_of_peer(event->descriptor);
+      accepted.source = address_of_peer(event->value);
     } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
-      const Accepted& accepted = accepted_[event->descriptor];
-      closings_.emplace_back(event->descriptor, accepted.count);
-      if (std::exchange(handshake_failed_, false))
-        receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
+      const Accepted& accepted = accepted_[event->value];
+      closings_.emplace_back(event->value, accepted.count);
+      if (const std::string why = std::exchange(handshake_failure_, {}); !why.empty())
+        receiver_->turned_away(accepted.source, why);
     } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
-      // In this event, the field of the descriptor contains the error.
-      if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
-        receiver_->turned_away("", accept_failed_text(event->descriptor));
+      if (std::exchange(accept_failed_, event->value) != event->value)
+        receiver_->turned_away("", accept_failed_text(event->value));
     } else {
-      handshake_failed_ = true;
+      handshake_failure_ = handshake_failure(*event);
     }
   }
 }

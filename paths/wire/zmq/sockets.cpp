@@ -20,7 +20,7 @@ namespace {
 
 // Number of threads that ZeroMQ itself starts. If it cannot start them, it ends the process by
 // abort().
-constexpr std::size_t threads_of_zmq = 2;
+constexpr std::size_t threads_of_zmq = 2, threads_of_authenticator = 1;
 constexpr int sockets_max = 16384;
 // Maximum number of received messages that ZeroMQ queues for each peer. At this number ZeroMQ stops
 // reading, and TCP makes the peer wait.
@@ -28,6 +28,12 @@ constexpr int received_ahead = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
+
+/// Returns the keys for connections to a listening address; nullptr if they need none. Other users
+/// cannot change the folder of a Unix socket.
+const Keyring* keyring_for(const Peers& peers, const std::string& address) {
+  return socket_file(address).empty() ? peers.keyring.get() : nullptr;
+}
 
 }  // namespace
 
@@ -44,12 +50,14 @@ void Sockets::start(Receiver& receiver) {
   for (const Peers::Peer& peer : peers_->hosts) others.push_back(peer.address);
   if (const std::string why = unreachable_from_others(self.address, others); !why.empty())
     fail(why);
+  const Keyring* const keyring = keyring_for(*peers_, self.address);
   runtime::raise_descriptor_limit();
+  const std::size_t threads = threads_of_zmq + (keyring != nullptr ? threads_of_authenticator : 0);
   try {
-    runtime::check_threads_can_begin(threads_of_zmq);
+    runtime::check_threads_can_begin(threads);
   } catch (const std::exception& error) {
     throw TravelError(self.name, "", "",
-                      fmt::format("its sockets need {} threads: {}", threads_of_zmq, error.what()));
+                      fmt::format("its sockets need {} threads: {}", threads, error.what()));
   }
   receiver_ = &receiver;
   try {
@@ -58,9 +66,13 @@ void Sockets::start(Receiver& receiver) {
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
     // Messages from peers with ZeroMQ 2 or 3 do not identify their connection. If a domain of ZAP
-    // (the authentication protocol of ZeroMQ) is set, ZeroMQ rejects such peers. No authentication
-    // handler is called.
+    // (the authentication protocol of ZeroMQ) is set, ZeroMQ rejects such peers, also if there is
+    // no authentication handler.
     router_.set(zmq::sockopt::zap_domain, "paths");
+    if (keyring != nullptr) {
+      authenticator_ = std::make_unique<Authenticator>(context_, peers_->keyring, self.name);
+      listen_with(router_, *keyring);
+    }
     router_monitor_ =
         monitor_of(router_, 0,
                    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
@@ -175,10 +187,13 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   try {
     peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
     set_options(peer.dealer, address);
+    if (const Keyring* const keyring = keyring_for(*peers_, address); keyring != nullptr)
+      connect_with(peer.dealer, *keyring, keyring->key_of(peers_->hosts[host].key_owner));
     peer.monitor =
         monitor_of(peer.dealer, connection,
                    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
-                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+                       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     const bool is_file = !socket_file(address).empty();
     peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string() : address);
   } catch (const std::exception& error) {

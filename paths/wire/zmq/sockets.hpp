@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "paths/wire/peers.hpp"
 #include "paths/wire/socket_folder.hpp"
 #include "paths/wire/transport.hpp"
+#include "paths/wire/zmq/authenticator.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -31,6 +33,7 @@ struct Outgoing : SocketPeer {
   zmq::socket_t monitor;
   bool met = false;  ///< whether the peer was ever reached; if so, its absence is a loss
   bool look_again = false;
+  int handshakes_failed = 0;  ///< because the peer closed the connection
 };
 
 /// Identifies a connection that a peer has made: by its descriptor, and by how often the descriptor
@@ -43,6 +46,8 @@ using Acceptance = std::pair<int, std::uint64_t>;
 struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
+  std::string key_owner;  ///< host that has the peer's key; "" = the key names no host
+  bool has_greeted = false;
 };
 
 /// The latest of the connections that had the same descriptor.
@@ -136,7 +141,8 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
   std::vector<HandedOver> batch_;
 
-  std::unique_ptr<SocketClaim> claim_;  // destroyed after the sockets
+  std::unique_ptr<SocketClaim> claim_;            // destroyed after the sockets
+  std::unique_ptr<Authenticator> authenticator_;  // destroyed after the context is closed
   zmq::context_t context_;
   zmq::socket_t router_;
   zmq::socket_t router_monitor_;
@@ -147,8 +153,9 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
   std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
   std::vector<zmq::message_t> body_;  // parts of the message that is being received
-  // Whether the handshake has failed for the connection whose end ZeroMQ reports next.
-  bool handshake_failed_ = false;
+  // Why the handshake has failed for the connection whose end ZeroMQ reports next; "" = it has not.
+  std::string handshake_failure_;
+  std::set<std::string> without_key_;  // addresses for which the log has a missing key
   bool router_look_again_ = false;
   int accept_failed_ = 0;  // error of the latest accept()
 };

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/keys/key_file.hpp — files with secret keys
+#pragma once
+#include <memory>
+#include <string>
+
+#include "paths/keys/run_key.hpp"
+
+namespace paths {
+
+/// What the secret in a file is for. The first line of the file names it.
+enum class KeyKind : std::uint8_t { run, host };
+
+/// Writes a secret into a new file that only this user can read (mode 0600).
+/// Throws: ConfigError if the file exists or cannot be written. An existing file stays as it is.
+void write_key_file(const std::string& file, KeyKind kind, const Secret& secret);
+
+/// Reads a secret. Refuses a file that others can read, that another user owns, or that is not a
+/// regular file, such as a symbolic link.
+/// Throws: ConfigError that names the file; it never contains the text of the file.
+Secret read_key_file(const std::string& file, KeyKind kind);
+
+/// Returns the run key of `file`, or that of the environment if `file` is empty (take_run_key());
+/// nullptr if there is none.
+///
+/// Thread-safe: no, because it changes the environment.
+/// Throws: ConfigError, also if the environment has another key than the file.
+std::shared_ptr<const RunKey> find_run_key(const std::string& file);
+
+}  // namespace paths

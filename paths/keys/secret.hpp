@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/keys/secret.hpp — secret bytes in memory that is locked and wiped
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace paths {
+
+inline constexpr std::size_t key_bytes = 32;
+
+/// A key that may be shown to others.
+using PublicKey = std::array<std::uint8_t, key_bytes>;
+
+/// Memory for secrets: it is not written to the swap space or to a core dump, as far as the kernel
+/// permits, and the destructor wipes it. It begins as zeros.
+///
+/// Owns: the memory.
+/// Throws: std::bad_alloc.
+class LockedMemory {
+ public:
+  explicit LockedMemory(std::size_t bytes);
+  std::span<std::uint8_t> bytes() const { return {memory_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* memory) const;
+  };
+  std::size_t size_;
+  std::unique_ptr<std::uint8_t[], Free> memory_;
+};
+
+/// A secret of 32 bytes.
+class Secret {
+ public:
+  Secret() : memory_(key_bytes) {}
+  /// Returns 32 bytes of getrandom(2). runtime::Random has a seed, so that runs can be repeated.
+  /// Its numbers can be guessed.
+  static Secret random();
+  /// Returns the secret of 64 hexadecimal digits; nullopt for any other text.
+  static std::optional<Secret> parse(std::string_view digits);
+
+  std::span<std::uint8_t, key_bytes> bytes() { return memory_.bytes().first<key_bytes>(); }
+  std::span<const std::uint8_t, key_bytes> bytes() const {
+    return memory_.bytes().first<key_bytes>();
+  }
+  /// Writes 64 hexadecimal digits to `digits`.
+  void write_digits(std::span<char, 2 * key_bytes> digits) const;
+  /// Compares in a time that does not depend on the bytes.
+  friend bool operator==(const Secret& a, const Secret& b);
+
+ private:
+  LockedMemory memory_;
+};
+
+/// Overwrites memory that had a secret.
+void wipe(std::span<char> memory);
+
+/// A pair of keys for CURVE, the encryption of ZeroMQ.
+struct CurveKeys {
+  explicit CurveKeys(Secret its_secret);
+  PublicKey public_key;
+  Secret secret;
+};
+
+}  // namespace paths

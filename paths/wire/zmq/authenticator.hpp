@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/authenticator.hpp — CURVE keys of sockets, and the check of peers' keys
+#pragma once
+#include <memory>
+#include <string>
+#include <zmq.hpp>
+
+#include "paths/keys/keyring.hpp"
+
+namespace paths {
+
+/// Decides for a ZeroMQ context which peers may connect to its CURVE servers: those whose key the
+/// keyring has. ZeroMQ asks by its protocol ZAP (RFC 27). The replies are 200 and 400 only. A reply
+/// names the owner of the key, and ZeroMQ hands the name over with each message ("User-Id").
+///
+/// Why:         Without a handler for ZAP, ZeroMQ accepts any key.
+/// Owns:        a thread, which waits for requests only. If the thread cannot continue, it ends the
+///              process, because ZeroMQ would accept no more peers.
+/// Thread-safe: no.
+class Authenticator {
+ public:
+  /// Replies to requests from now on. `host` is the name for messages. The keyring must have keys.
+  /// Throws: zmq::error_t.
+  Authenticator(zmq::context_t& context, std::shared_ptr<const Keyring> keyring, std::string host);
+  /// Waits for the end of the thread. Requires: the context was closed.
+  ~Authenticator();
+  Authenticator(const Authenticator&) = delete;
+  Authenticator& operator=(const Authenticator&) = delete;
+
+ private:
+  static void run(void* self) noexcept;
+  void reply_to_one();
+
+  std::shared_ptr<const Keyring> keyring_;
+  std::string host_;
+  zmq::socket_t requests_;  // used by the thread only
+  void* thread_ = nullptr;
+};
+
+/// Makes `socket`, which is going to listen, a CURVE server. Requires: an Authenticator of its
+/// context. Throws: zmq::error_t.
+void listen_with(zmq::socket_t& socket, const Keyring& keyring);
+/// Makes `socket`, which is going to connect to a host with the key `server`, a CURVE client.
+/// Throws: zmq::error_t.
+void connect_with(zmq::socket_t& socket, const Keyring& keyring, const PublicKey& server);
+
+}  // namespace paths
