@@ -44,13 +44,14 @@ LIBRARIES = {
                          "collectives/cost",
     "paths": "base runtime pastset eventspace",
     "paths/keys": "base",
-    "paths/plan": "base base/link_model runtime pastset eventspace collectives/tuner paths",
+    "paths/plan": "base base/link_model runtime pastset eventspace collectives/tuner paths "
+                  "paths/keys",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths paths/keys",
     "paths/machine": "base runtime",
     "paths/connections": "base runtime paths paths/wire",
     "paths/config": "base runtime pastset collectives/algorithms collectives/tuner base/link_model "
-                    "paths paths/plan paths/joins",
+                    "paths paths/plan paths/keys paths/joins",
     "paths/links": "base runtime eventspace base/link_model paths/plan paths/wire",
     "paths/messages": "base base/link_model runtime paths paths/plan paths/wire paths/links",
     "paths/host": "base runtime pastset eventspace paths paths/plan paths/keys paths/wire "

@@ -11,6 +11,7 @@
 #include "base/link_model/host_costs.hpp"
 #include "base/text_file.hpp"
 #include "collectives/tuner/decision_table.hpp"
+#include "paths/config/read_security.hpp"
 #include "paths/config/shared_text.hpp"
 
 namespace paths {
@@ -324,6 +325,8 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
   if (plan.costs) tuning::check_clusters(*plan.costs, plan.clusters, mistakes);
+  if (const base::Settings* const security = network.find("security"); security != nullptr)
+    read_host_keys(*security, plan, mistakes);
   read_ways(reader, plan, mistakes);
   reader.finish();
   read_groups(groups, plan, mistakes);

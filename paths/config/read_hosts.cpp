@@ -113,9 +113,10 @@ void check_tcp(const Plan& plan, const std::string& address, const base::Positio
                                        "to; expected the host's own",
                                        address));
   } else if (!is_loopback(parts->first) && !plan.security_written) {
-    mistakes.add(position, fmt::format("address: '{}' can be reached from other machines; expected "
-                                       "127.0.0.1, or in `network` a `security` of {}",
-                                       address, fmt::join(Plan::security_words, ", ")));
+    mistakes.add(position,
+                 fmt::format("address: '{}' can be reached from other machines; expected "
+                             "127.0.0.1, or in `network` a `security` of {} or {{keys: FILE}}",
+                             address, fmt::join(Plan::security_words, ", ")));
   }
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_security.hpp — protection of connections over TCP
+// paths/config/read_security.hpp — protection of connections over TCP, and lists of public keys
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {
 
-/// Reads the word of `security`.
+/// Reads the mode of `security`, which is a word or a map with the key `keys`.
 void read_security(base::MapReader& network, const base::Settings& security, Plan& plan);
+
+/// Reads the list of public keys that `security` names, and compares it with the hosts of the plan.
+/// Requires: read_security() and all hosts were read.
+void read_host_keys(const base::Settings& security, Plan& plan, base::Mistakes& mistakes);
 
 }  // namespace paths

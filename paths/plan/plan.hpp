@@ -28,6 +28,8 @@ class DecisionTable;
 
 namespace paths {
 
+struct HostKeys;
+
 /// Communication structure of a run: the paths of every thread, and the joins where they meet. The
 /// paths form the trees of Bongo et al. 2004, §III-A. It is the low level of the config, with all
 /// names resolved. It is built from YAML (config.hpp) or by code. All hosts of a run have the same
@@ -45,8 +47,9 @@ struct Plan {
     run,      ///< encryption with the keys of the run
     network,  ///< none of ours: the network below protects them
     plain,    ///< none
+    keys,     ///< encryption with keys of each host
   };
-  /// Words of the enum in the config, in the same order.
+  /// Words of the enum in the config, in the same order. `keys` is a map there.
   static constexpr std::array<std::string_view, 3> security_words = {"run", "network", "plain"};
 
   struct PlanHost {
@@ -149,6 +152,9 @@ struct Plan {
   Connection connection = Connection::per_path;
   Security security = Security::run;
   bool security_written = false;  ///< whether the config has it; only then it is printed
+  /// Public keys of the hosts; nullptr unless `security` has keys. The digest has only their file's
+  /// name, so that a key can be changed on one machine after the other.
+  std::shared_ptr<const HostKeys> host_keys;
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not written

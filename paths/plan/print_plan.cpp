@@ -15,6 +15,7 @@
 #include "base/settings_print.hpp"
 #include "base/units.hpp"
 #include "collectives/tuner/decision_table.hpp"
+#include "paths/keys/host_keys.hpp"
 
 namespace paths {
 namespace {
@@ -45,6 +46,16 @@ Settings print_sizes(const pastset::SharedSizes& sizes) {
   map.add("memory", base::format_bytes(sizes.arena_bytes));
   if (sizes.line != pastset::SharedSizes().line) map.add("line", std::to_string(sizes.line));
   return map.done();
+}
+
+Settings print_security(const Plan& plan) {
+  if (plan.security != Plan::Security::keys)
+    return Settings::scalar(
+        std::string(Plan::security_words.at(static_cast<std::size_t>(plan.security))));
+  MapBuilder keys;
+  keys.add("keys", plan.host_keys->written);
+  if (!plan.host_keys->own_written.empty()) keys.add("key", plan.host_keys->own_written);
+  return keys.done();
 }
 
 Settings print_lanes(const Plan& plan) {
@@ -173,9 +184,7 @@ void PlanPrinter::print_run() {
   MapBuilder network;
   network.add("transport", std::string(plan_.transport_word()));
   network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
-  if (plan_.security_written)
-    network.add("security",
-                std::string(Plan::security_words.at(static_cast<std::size_t>(plan_.security))));
+  if (plan_.security_written) network.add("security", print_security(plan_));
   add("network", network.done());
   if (plan_.deadline_written) add("deadline", base::format_time(plan_.deadline));
   if (plan_.stack_bytes != 0) add("stack", base::format_bytes(plan_.stack_bytes));

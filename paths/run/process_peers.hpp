@@ -17,7 +17,8 @@ inline constexpr const char* no_run_key =
 /// Returns the peers of a host or switch that is a process of its own, with the id and the keys of
 /// `run_key`. Without a run key, the id is the digest of the plan. `place` is the host's index in
 /// the plan, or the number of the switch. Logs a warning if the plan has no protection.
-/// Throws: TravelError if the connections need a run key and there is none.
+/// Throws: TravelError if the connections need a run key and there is none; ConfigError if they
+///         need a key of this host, and its file has none.
 std::shared_ptr<const Peers> peers_of_process(const Plan& plan, std::uint32_t place,
                                               const RunKey* run_key);
 

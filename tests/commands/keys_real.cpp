@@ -41,18 +41,26 @@ std::string config_of_two(const std::string& security, const std::string& more =
 TEST_CASE("paths keygen: keys have mode 0600, and nothing is overwritten") {
   const Folder folder;
   CHECK(said_in(folder, "paths keygen --run -o job.key").exit_code == 0);
-  CHECK(said_in(folder, "stat -c %a job.key").text == "600\n");
-  const std::string before = said_in(folder, "cat job.key").text;
+  CHECK(said_in(folder, "paths keygen a-0 a-1 -o keys").exit_code == 0);
+  CHECK(said_in(folder, "stat -c %a job.key keys/a-0.key keys/a-1.key").text == "600\n600\n600\n");
+  const std::string before = said_in(folder, "cat job.key keys/*").text;
+  CHECK(before.find("PATHS host key 1") != std::string::npos);
   for (const auto& [words, expected] : std::vector<std::pair<std::string, std::string>>{
            {"--run -o job.key", "it exists, and a key is never overwritten"},
-           {"-o x", "--run is required"},
+           {"a-2 a-0 -o keys", "has a key of host a-0 already"},
+           {"a-2 a-2 -o keys", "'a-2' is given twice"},
+           {"../a -o keys", "expected the name of a host, found '../a'"},
+           {"a-2 --run -o x", "expected either --run or names of hosts"},
+           {"-o x", "expected --run or the names of hosts"},
            {"--run", "--output is required"}}) {
     const Said outcome = said_in(folder, "paths keygen " + words);
     INFO(words << ": " << outcome.text);
     CHECK(outcome.exit_code == 2);
     CHECK_THAT(outcome.text, Contains(expected));
   }
-  CHECK(said_in(folder, "cat job.key").text == before);
+  CHECK(said_in(folder, "cat job.key keys/*").text == before);
+  CHECK(said_in(folder, "paths keygen a-2 -o keys").exit_code == 0);
+  CHECK(said_in(folder, "grep -c ^a- keys/keys.yaml").text == "3\n");
 }
 
 TEST_CASE("paths run: a run of which other machines start hosts needs a key before it starts") {
@@ -150,6 +158,42 @@ TEST_CASE("run keys: with security plain or network hosts meet without a key") {
       CHECK((outcome.text.find(fmt::format("host {}: `security: plain`", host)) !=
              std::string::npos) == (security == "plain"));
   }
+}
+
+TEST_CASE("host keys: the lines that docs tell users of ssh to type start a run") {
+  const Folder folder;
+  folder.write("job.yaml", config_of_two("{keys: keys/keys.yaml}"));
+  // A folder stands for the home of each machine.
+  const Said outcome = said_in(
+      folder,
+      fmt::format("paths keygen a-0 a-1 -o keys || exit 9\n"
+                  "for h in a-0 a-1; do mkdir -p $h/job/keys $h/.config/paths; "
+                  "cp -p keys/$h.key $h/.config/paths/; done\n"
+                  "for h in a-0 a-1; do cp job.yaml $h/job/; cp keys/keys.yaml $h/job/keys/; done\n"
+                  "for h in a-0 a-1; do (export HOME=$PWD/$h; cd $h/job && PATHS_HOST=$h {0} "
+                  "--config job.yaml; echo $h exit code $?) & done; wait",
+                  noise));
+  INFO(outcome.text);
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.text, Contains("a-0 exit code 0") && Contains("a-1 exit code 0"));
+}
+
+TEST_CASE("host keys: paths run starts hosts and a switch, which uses the key of its exit") {
+  const Folder folder;
+  folder.write(
+      "job.yaml",
+      fmt::format("network: {{port: {}, security: {{keys: keys/keys.yaml}}}}\n"
+                  "shared_memory: false\ndeadline: 20s\nlanes: {{}}\n"
+                  "clusters: {{a: {{hosts: 2, threads: 1, uplink: switch}}, b: {{hosts: 1}}}}\n"
+                  "links: [{{between: [a, b], latency: 1ms}}]\n",
+                  test_support::free_ports(8)));
+  const Said outcome =
+      said_in(folder,
+              "paths keygen a-0 a-1 b-0 -o keys && mkdir -p config/paths && "
+              "cp -p keys/*.key config/paths/ && export XDG_CONFIG_HOME=$PWD/config && "
+              "paths run job.yaml -- lane_traffic --messages 20 --bytes 1000");
+  INFO(outcome.text);
+  CHECK(outcome.exit_code == 0);
 }
 
 #endif
