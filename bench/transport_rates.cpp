@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "paths/keys/keyring.hpp"
 #include "paths/wire/shared_memory/transport.hpp"
 #include "paths/wire/zmq/transport.hpp"
 #include "runtime/runtime.hpp"
@@ -58,13 +59,21 @@ struct Ask {
   std::uint64_t answers_each = 1;  // frames per reply; 1 = measures round trips
 };
 
+/// Returns the key that both processes have, because the first call precedes fork().
+const RunKey& run_key() {
+  static const RunKey key(Secret::random());
+  return key;
+}
+
 std::unique_ptr<Transport> make(runtime::Runtime& runtime, const Ask& ask, std::uint32_t host) {
   auto peers = std::make_shared<Peers>();
   for (int i = 0; i < 2; ++i) {
-    const std::string address = ask.transport == "tcp" ? fmt::format("tcp://127.0.0.1:{}", 7790 + i)
-                                                       : fmt::format("ipc://transport-rates-{}", i);
+    const bool is_tcp = ask.transport == "tcp" || ask.transport == "curve";
+    const std::string address = is_tcp ? fmt::format("tcp://127.0.0.1:{}", 7790 + i)
+                                       : fmt::format("ipc://transport-rates-{}", i);
     peers->hosts.push_back({fmt::format("alpha-{}", i), address, 0});
   }
+  if (ask.transport == "curve") peers->keyring = std::make_shared<const Keyring>(run_key());
   if (ask.transport == "memory") return make_shared_memory_transport(runtime, peers, host);
   return make_zmq_transport(runtime, peers, host);
 }
@@ -111,6 +120,7 @@ std::vector<double> measure(const Ask& ask) {
 }
 
 void run(const Ask& ask) {
+  run_key();
   const pid_t far = fork();  // forks before any thread exists
   if (far == 0) {
     answer(ask);
@@ -131,13 +141,13 @@ void run(const Ask& ask) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Two processes of this machine and the transports between them."};
-  std::vector<std::string> transports{"tcp", "ipc", "memory"};
-  app.add_option("--transport", transports, "tcp, ipc, memory");
+  std::vector<std::string> transports{"tcp", "curve", "ipc", "memory"};
+  app.add_option("--transport", transports, "tcp, curve (TCP with encryption), ipc, memory");
   CLI11_PARSE(app, argc, argv);
   for (const std::string& transport : transports) {
     run({transport, 8, 5000});
     for (const auto& [bytes, frames] : std::vector<std::pair<std::size_t, std::uint64_t>>{
-             {8, 20'000}, {64 << 10, 2000}, {1 << 20, 200}, {32 << 20, 8}})
+             {8, 20'000}, {64 << 10, 2000}, {1 << 20, 200}, {16 << 20, 16}})
       run({transport, bytes, frames, 5, frames});
   }
   return 0;
