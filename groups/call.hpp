@@ -23,8 +23,8 @@ namespace groups {
 
 class Selector;
 
-/// Name of an operation in the memory that hosts of one machine share, in place of the name of an
-/// algorithm.
+/// Name that Group::last_algorithm() returns for an operation in memory that the hosts of one
+/// machine share. Such an operation uses no algorithm.
 inline constexpr std::string_view shared_memory_name = "shared_memory";
 
 /// Arguments that one member passes to an operation of its group. One element of an array is a
@@ -42,8 +42,9 @@ struct Call {
   /// each pair of members, ordered by source, then by target. If there is only one count, it
   /// applies to all blocks.
   std::vector<std::uint64_t> counts = {};
-  /// Name of the schedule. "best": the one with the least predicted time. "tuned": that of the
-  /// config's table of decisions; "best" if the table has none for this operation.
+  /// Name of the schedule. "best": the one with the least predicted time. "tuned": the schedule
+  /// that the config's table of decisions names; as "best" if the table has no row for this
+  /// operation.
   std::string algorithm = "tuned";
   /// If true, the algorithms "best" and "tuned" consider only schedules whose sums equal those of
   /// one tree bit for bit. That tree combines the hosts of each cluster first, then the clusters.
@@ -57,14 +58,16 @@ struct Call {
   std::size_t window = 0;
   /// Limits on simultaneous messages of a host. `receiving` limits the messages that the host
   /// receives. `sending` limits the messages that it sends, and applies only if `are_in_order`. 0 =
-  /// as many as the schedule allows. A plan has its own limits, which are used instead of these.
+  /// as many as the schedule allows. A schedule of `paths plan` contains limits of its own, which
+  /// replace these.
   pricing::Ports ports = {};
   /// Whether the arrays hold values. If false, the arrays only give sizes, and several members may
   /// share one array. Operations then read, fold and copy nothing, and results are undefined. This
   /// mode measures, on the virtual clock, operations whose values would not fit in memory.
   /// Paper: Degomme et al. 2017 (shared allocations in simulators).
   bool has_values = true;
-  /// Link properties for the choice of the schedule; nullptr = those of the config. Set by Group.
+  /// Chooses the schedule by measured links (Group::take_links); nullptr = by the links of the
+  /// config. Group sets this field.
   std::shared_ptr<Selector> selector = {};
   /// Element whose newest tuple is used as input instead of `in`; for the root of a broadcast,
   /// instead of `out` (groups/tuples.hpp). nullptr = use the arrays. `tuple` holds the tuple that
@@ -72,13 +75,14 @@ struct Call {
   const pastset::Element* from = nullptr;
   base::Payload tuple = {};
   /// Element that receives the result as a tuple of `into_count` values, instead of `out`; nullptr
-  /// = use the array. `made` is the buffer of that tuple, if this member receives a result.
+  /// = use the array. `made` is the memory of that tuple; null if this member needs none.
   pastset::Element* into = nullptr;
   std::uint64_t into_count = 0;
   std::shared_ptr<base::Buffer> made = {};
 };
 
-/// The calls of a host's members in one operation, by place; nullptr: the member has not arrived.
+/// Calls of the members on one host in one operation, ordered by the members' places (Layout).
+/// nullptr = the member has not arrived yet.
 using Calls = std::vector<std::shared_ptr<const Call>>;
 /// Returns a pointer that does not own the call.
 inline std::shared_ptr<const Call> borrowed(const Call& call) {

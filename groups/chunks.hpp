@@ -6,38 +6,42 @@
 namespace groups {
 
 /// Division of a collective into rounds, for hosts that pass values through a small memory. In each
-/// round, a member gives one chunk of its `in`, and then takes pieces of the chunks that the
-/// others gave. If each member takes a block of its own, then each chunk has a piece of every
-/// block, so that all members take values in all rounds. Counts and positions are elements.
+/// round, each member writes one chunk of its `in` to the memory, and then copies or folds pieces
+/// of the other members' chunks. In collectives with has_own_blocks(), each chunk contains a piece
+/// of the block of every member, so that all members receive values in each round. Counts and
+/// positions are in elements.
 ///
-/// Not for broadcasts, gathers and reductions to a common result.
+/// Broadcasts, gathers and reductions with one common result do not use this class.
 /// Thread-safe: immutable. Borrows the specification.
 class Chunks {
  public:
-  /// A part of an array, and where it belongs.
+  /// A part to copy: a range of one array (`from`), and its position in another array (`to`).
   struct Piece {
     collectives::Range from;
     collectives::Count to = 0;
   };
 
-  /// Returns whether each participant takes a block of its own from each other one.
+  /// Returns whether the members receive different blocks: in an alltoall, scatter or
+  /// reduce-scatter.
   static bool has_own_blocks(collectives::Collective collective);
-  /// Chunks have at most `chunk_max` elements: one for each member, or more.
+  /// `chunk_max` is the maximum number of elements in a chunk.
+  /// Requires: `chunk_max` is at least the number of members.
   Chunks(const collectives::CollectiveSpec& task, collectives::Rank me,
          collectives::Count chunk_max);
   /// Returns the number of rounds: at least 1, and the same at all members.
   collectives::Count rounds() const { return rounds_; }
-  /// Returns the size of the chunks of a member; those of the last rounds may be filled in part.
+  /// Returns the number of elements for which a member's chunks have room. Chunks of the last
+  /// rounds can be partly empty.
   collectives::Count chunk(collectives::Rank member) const;
-  /// Calls `use(piece)` for each part of `in` of this member that its chunk contains: `from` in
-  /// `in`, `to` in the chunk.
+  /// Calls `use(piece)` for each part of this member's `in` that its chunk of the round contains.
+  /// piece.from is a range of `in`, piece.to is a position in the chunk.
   template <class Use>
   void each_given(collectives::Count round, const Use& use) const {
     if (!is_sliced()) return use(whole(me_, round));
     for (collectives::Rank target = 0; target < task_.size(); ++target) use(given(target, round));
   }
-  /// Returns what this member takes from the chunk of `source`: `from` in the chunk, `to` in the
-  /// block that `source` gives to this member.
+  /// Returns the piece of `source`'s chunk that this member needs. `from` is a range of that chunk.
+  /// `to` is the position in the block that `source` sends to this member.
   Piece taken(collectives::Rank source, collectives::Count round) const;
 
  private:

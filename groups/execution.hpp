@@ -28,14 +28,15 @@ namespace groups {
 
 /// Identity of one operation of one group.
 struct OperationName {
-  std::uint64_t number = 0;            ///< number in its group; also the channel of its messages
-  std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
-  std::string_view group;              ///< outlives this object
+  std::uint64_t number = 0;  ///< number in its group; also the channel of its messages
+  /// Digest of the schedule, this call and all calls before it; must be equal on all hosts.
+  std::uint64_t signature_digest = 0;
+  std::string_view group;  ///< outlives this object
   collectives::Collective collective = collectives::Collective::barrier;
-  std::string text() const;  ///< name in messages: "operation 7 of group world, allreduce"
+  std::string text() const;  ///< text for error messages: "operation 7 of group world, allreduce"
 };
 
-/// Position of a participant in its schedule, and the limits that the schedule plans for.
+/// A participant's rank in the schedule (`me`), and the limits that the schedule assumes.
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
@@ -50,7 +51,7 @@ struct ExecutionLimits {
   Patience patience = {};
 };
 
-/// One host's part of an operation. The objects that it refers to outlive it.
+/// One host's part of an operation. The objects to which it refers must outlive it.
 struct Share {
   const OperationName& name;
   ExecutionPlan plan;
@@ -61,25 +62,27 @@ struct Share {
   /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
   /// are checked in any case.
   bool is_in_unchecked = false;
-  /// The group's participant for each rank of the schedule; empty if both are the same.
+  /// For each rank of the schedule, the number of that participant in the group. Empty if both
+  /// numbers are equal.
   std::span<const std::uint32_t> participants = {};
 };
 
-/// Rates of folds and copies on the virtual clock, as tuning::work_time() takes them; 0 = they take
-/// no time.
+/// Rates of a host's folds and copies on the virtual clock, from which tuning::work_time() computes
+/// how long they take. 0 = they take no time.
 struct WorkRates {
   double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
 };
 
-/// Returns the rates of a host of the run. On the steady clock they are 0, because work takes real
-/// time there.
+/// Returns the rates of the given host of the run. On the steady clock they are 0, because work
+/// takes real time there.
 WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
                         const runtime::Runtime& runtime);
 
-/// Executes a schedule's program over lanes. It considers the steps in order, up to a limit of
-/// unfinished steps. It performs a step when no earlier unfinished step conflicts with this one. It
-/// returns after the last step, when no borrowed memory is in use any more. One object executes
-/// operations one after the other and reuses its memory.
+/// Executes one participant's steps of a schedule (its program), and sends the messages over lanes.
+/// Admits the steps in order, up to a limit of unfinished steps. Performs an admitted step as soon
+/// as no earlier unfinished step conflicts with it. run() returns after the last step, when the
+/// borrowed memory is no longer in use. One object can execute several operations, one after the
+/// other, and reuses its memory.
 ///
 /// Blocks: run() blocks the calling thread or fiber, which also does the folds and copies.
 /// Throws: TravelError for failures of hosts and links, base::BadValue for values that cannot be
@@ -87,8 +90,8 @@ WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
 ///         exception the caller must leave the message group before it frees the borrowed memory.
 class Execution {
  public:
-  /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` gives the host
-  /// number in the run for each participant. All arguments outlive this object.
+  /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` contains the
+  /// host number in the run for each participant. All arguments must outlive this object.
   Execution(runtime::Runtime& runtime, paths::MessageGroup* lanes,
             const std::vector<std::uint32_t>& hosts, const WorkRates& rates)
       : runtime_(runtime), lanes_(lanes), hosts_(hosts), rates_(rates), waits_(runtime) {}
@@ -98,7 +101,7 @@ class Execution {
   };
   /// Returns the number of messages and bytes that the last operation sent to each participant.
   const std::map<collectives::Rank, Sent>& sent() const { return sent_; }
-  /// Returns the number of steps that the object's memory can hold.
+  /// Returns the number of steps for which the object keeps memory.
   std::size_t size() const { return kept_.size(); }
 
  private:
@@ -107,7 +110,8 @@ class Execution {
   struct Step {
     std::vector<collectives::Block> blocks;
     paths::NamedMessage message;
-    runtime::Handle<void> sending;  // also the work of a fold or copy
+    // Handle of a sent message, or of a fold or copy that takes simulated time.
+    runtime::Handle<void> sending;
     runtime::Handle<paths::Received> receiving;
     bool is_free = false;     // no earlier unfinished step conflicts with it
     std::uint64_t bytes = 0;  // size of a message, fold or copy; set only if traced
@@ -163,15 +167,17 @@ class Execution {
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message of each stream
   std::map<collectives::Rank, Sent> sent_;
-  base::Payload gathered_;  // copy of the last message; cleared before other steps run
+  // Contiguous copy of the last message to send, for further peers that get the same data.
+  base::Payload gathered_;
   std::vector<collectives::Block> gathered_blocks_;
   collectives::Block checked_;  // last part of `in` that was checked
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // memory pieces of blocks
 };
 
-/// Keeps the execution of the last operation for reuse, if that operation was small. For a large
-/// operation, allocation takes a small part of the time.
+/// Keeps the Execution object of the last operation for reuse, if that operation was small. After a
+/// large operation the object is freed: to allocate another one takes only a small part of the time
+/// of a large operation.
 ///
 /// Thread-safe: yes.
 class Executions {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/explanation.hpp — why an operation of a group takes its schedule, and what would change
-// that.
+// groups/explanation.hpp — why an operation of a group uses its schedule, and at which sizes and
+// costs it would use another.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,11 +22,11 @@ enum class NetworkCost {
 };
 std::string_view name_of(NetworkCost cost);
 
-/// A size or a cost from which on another schedule is taken.
+/// A value of a size or a cost above or below which the group would use another schedule.
 struct Crossover {
-  double factor = 1;     ///< the size or the cost, divided by that of the operation
-  bool is_more = false;  ///< whether the schedule changes at more than that, not at less
-  /// The other schedule, without the maximum length of its messages.
+  double factor = 1;     ///< this value, divided by the value of the present operation or network
+  bool is_more = false;  ///< true: another schedule is used above this value; false: below it
+  /// Text of the other schedule, without the maximum length of its messages.
   std::string schedule;
 };
 struct CostCrossover {
@@ -35,7 +35,7 @@ struct CostCrossover {
 };
 
 struct Explanation {
-  std::shared_ptr<const Selection> selection;  ///< what the group takes, and why
+  std::shared_ptr<const Selection> selection;  ///< schedule that the group uses, and the reason
   pricing::Bound bound;                        ///< a time that no schedule can beat
   std::vector<RankedSchedule> ranking;         ///< fastest first
   std::vector<Crossover> sizes;                ///< at most one smaller and one larger size
@@ -43,22 +43,25 @@ struct Explanation {
   bool examines_changes = true;      ///< whether `sizes` and `costs` were searched for
 
   const RankedSchedule& taken() const;
-  /// Returns the fastest schedule that is allowed and not taken; nullptr if there is none.
+  /// Returns the fastest schedule that is allowed, except the one that the group uses; nullptr if
+  /// there is no other.
   const RankedSchedule* next() const;
-  /// Returns the fastest schedule that is faster than the one taken, but not allowed; else nullptr.
+  /// Returns the fastest schedule that is not allowed and faster than the one that the group uses;
+  /// nullptr if there is none.
   const RankedSchedule* faster() const;
 };
 
-/// Explains the schedule of an operation. If it has the least predicted time, sizes and costs from
-/// 1/16 to 16 times those of the operation are examined, to about 2%. That is only done for at most
-/// 32 hosts and equal blocks, because it takes about a hundred selections. If a table of decisions
-/// names the schedule, the sizes are the limits of its row.
+/// Explains why an operation uses its schedule. If the reason is the least predicted time, it also
+/// searches for sizes and costs at which the schedule changes. The search goes from 1/16 to 16
+/// times the present values, and finds the changes to about 2%. It makes about a hundred
+/// selections, so it is omitted above 32 hosts and for unequal blocks. If a table of decisions
+/// names the schedule, `sizes` are the limits of the table's row.
 /// Requires: `key.algorithm` names no plan (is_planned()).
 /// Throws:   UsageError if no algorithm supports the operation.
 Explanation explain(Selector& selector, const SelectionKey& key);
 
-/// Returns the text of a schedule without the maximum length of its messages. A schedule has the
-/// same text for all sizes that differ in that length only.
+/// Returns the text of a schedule without the maximum length of its messages. Schedules that differ
+/// only in this length have the same text.
 std::string text_without_length(const pricing::Candidate& candidate,
                                 collectives::Collective collective);
 

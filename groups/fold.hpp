@@ -30,7 +30,7 @@ class WrongContribution : public base::BadValue {
 /// Thread-safe: no; one context at a time.
 class Fold {
  public:
-  Fold() = default;  ///< does nothing; for collectives that are no reduction
+  Fold() = default;  ///< folds nothing; for collectives other than reductions
   /// Requires: `operation` outlives this object. All named operations do.
   Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 
@@ -56,7 +56,7 @@ class Fold {
   std::size_t element_bytes() const { return element_bytes_; }
   /// Returns whether folding runs no code of the application.
   bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
-  /// Normalizes values that were not combined with any others.
+  /// Normalizes a single contribution, which was not combined with others, as combining would.
   void alone(std::span<std::byte> values) const;
 
  private:

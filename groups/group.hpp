@@ -62,7 +62,7 @@ base::Scalar take(Call& call, Taken&& out) {
 /// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. The operation uses
 /// the caller's arrays until it has ended. `in` and `out` may be the same array if they have the
 /// same size; otherwise they must not overlap. Without counts, all blocks have the same size.
-/// Throws: UsageError if an element holds values of another type.
+/// Throws: UsageError if input and output have different types of values.
 template <In Given, Out Taken>
 Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
   if constexpr (Values<Given> && Values<Taken>)
@@ -161,8 +161,8 @@ Call exscan(const Given& in, Taken&& out, std::string_view operation) {
   call.operation = operation;
   return call;
 }
-/// Selects an algorithm by name, with parameters after a colon, instead of the best one. `paths
-/// algorithms` prints the names.
+/// Returns the call with the named algorithm in place of the default. Parameters follow the name
+/// after a colon. `paths algorithms` prints the names.
 inline Call by(std::string algorithm, Call call) {
   call.algorithm = std::move(algorithm);
   return call;
@@ -182,9 +182,9 @@ struct Declared {
 /// unless a call names another. If a member is destroyed, its operations under way continue.
 ///
 /// Thread-safe: no; each member is created, used and destroyed by its own thread.
-/// Blocks:      run() and wait() of handles: until this member's part has ended and its tuple is
-///              moved. The constructor, if this thread has destroyed an earlier member of the same
-///              group: until the other members on its host are destroyed, too.
+/// Blocks:      run() and the handle's wait(), until this member's part has ended and its result
+///              tuple is moved. The constructor, if this thread has destroyed an earlier member of
+///              the same group: until the other members on its host are destroyed, too.
 /// Throws:      UsageError for a wrong call, before anything is sent. TravelError for failures of
 ///              hosts, links or members. All later operations of the group then fail with the same
 ///              error; other groups continue. If a member is destroyed while other members
@@ -204,12 +204,12 @@ struct Declared {
 ///              then undefined, even if `in` is the same array.
 class Group {
  public:
-  /// Joins a group of all threads of the plan. In a further deployment: of all threads of that
+  /// Joins a group of all threads of the plan or, in a further deployment, of all threads of that
   /// deployment.
   explicit Group(paths::Thread& thread, std::string name = "world");
   /// Joins a group of the given threads of the plan, which must include the caller. A thread's rank
-  /// is its position in the list. No other group may have the name. Every member constructs the
-  /// group with the same list, at any time.
+  /// is its position in the list. No other group may have the same name. Every member constructs
+  /// the group with the same list, at any time.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
   /// Joins a group that the config declares. Throws: UsageError if the config declares no group of
   /// that name, or the thread is not in it.
@@ -229,8 +229,8 @@ class Group {
   /// order. Only this thread may use the handle. wait() blocks until the operation has ended and
   /// the arrays are free. If the result is a tuple, it then moves the tuple into its element, which
   /// may block. At the deadline of wait() the operation fails on all hosts, like one whose members
-  /// do not arrive. If the handle is dropped, its destructor waits and ignores errors. It does not
-  /// wait in a forked process, or in a context that was cancelled.
+  /// do not arrive. If the handle is destroyed without wait(), its destructor waits and ignores
+  /// errors. The destructor does not wait in a forked process, or in a context that was cancelled.
   /// Throws: wait() throws TravelError, and the exceptions of Element::move().
   Started start(Call call);
   /// Divides the group: members with the same colour form a new group. They are ranked by key, then

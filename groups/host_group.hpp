@@ -32,8 +32,9 @@ struct Running {
   std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member that arrives
   Calls calls;                                   ///< emptied before completion
   std::size_t come = 0;
-  bool has_begun = false;  ///< all members have arrived
-  /// Digest by which hosts compare the operation, if it was done in shared memory; otherwise 0.
+  bool has_begun = false;  ///< set when the last member arrives
+  /// Digest of the operation, for comparison between hosts, if it ran in shared memory; otherwise
+  /// 0.
   std::uint64_t shared_digest = 0;
   std::atomic<bool> is_abandoned{false};  ///< a member was stopped; its arrays are freed
   std::uint64_t turn = 0;  ///< turn in the shared region (MachineGroup::new_turn); 0 = uses lanes
@@ -43,8 +44,9 @@ struct Running {
   std::unique_ptr<ShareTrace> trace;  ///< null unless the run is traced
 };
 
-/// The operation that split this group off from its parent group, and MessageGroup::id() of the
-/// parent. Both are 0 if the group was not split off, or if the parent is on one host.
+/// The parent of a group that was made by a split: its MessageGroup::id() (`group`), and the number
+/// of the operation that split it. Both are 0 if there is no parent, or if the parent is on one
+/// host.
 struct Origin {
   std::uint64_t group = 0;
   std::uint64_t operation = 0;
@@ -89,7 +91,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// Returns the name of a member's thread for messages, such as "thread a-0/1".
   std::string thread_text(std::uint32_t place) const;
 
-  /// Returns the selector that uses these measured links.
+  /// Returns a selector that uses these measured links for the hosts of the group.
   /// Throws: ConfigError if the measurement is of other clusters.
   std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
   /// Validates a call and finds its schedule.
@@ -97,8 +99,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   ///         needs a larger limit of unfinished steps or more ports (ports.hpp). A small limit is
   ///         accepted if messages can be sent by credit.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
-  /// Adds a member to the operation of that number. The host uses the call and its arrays until the
-  /// operation has completed. The last member to arrive starts the operation. It runs in that
+  /// Adds a member to the operation with that number. The host uses the call and its arrays until
+  /// the operation has completed. The last member to arrive starts the operation. It runs in that
   /// member's context if the member waits, otherwise in a new context.
   /// Throws: UsageError if the call differs from those of the other members.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number,
@@ -121,8 +123,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait_until_over();
   /// Removes a member. The member takes part in no operation with the number `number` or higher.
   void leave(std::uint32_t place, std::uint64_t number, bool is_failing);
-  /// Fails the operation of that number on all hosts, and the other operations that `failing`
-  /// selects.
+  /// Fails the operation with that number on all hosts. `failing` tells which other operations
+  /// fail, too.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
   /// Returns the schedule of the last operation; empty if there was none.
   std::string last_algorithm() const;
@@ -169,16 +171,16 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::vector<std::uint32_t>& hosts_;     // host number in the run of each participant
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
-  std::optional<Machines> machines_;            // set if each cluster's hosts could share memory
-  std::unique_ptr<MachineGroup> machine_;       // null unless they also may
-  std::unique_ptr<Leaders> leaders_;            // null unless there are several machines
+  std::optional<Machines> machines_;       // set if hosts of each cluster can share memory regions
+  std::unique_ptr<MachineGroup> machine_;  // null if the group uses no shared memory
+  std::unique_ptr<Leaders> leaders_;       // null unless there are several machines
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by operation number
   std::set<std::uint32_t> come_;                               // members that have joined
-  std::map<std::uint32_t, Left> left_;        // members that have left, or that never joined
-  const std::uint64_t members_;               // digest of the members
-  std::uint64_t signature_digest_;            // digest of all operations begun, in their order
-  std::uint64_t begun_ = 0;                   // number of operations begun
+  std::map<std::uint32_t, Left> left_;  // members that have left, or that never joined
+  const std::uint64_t members_;         // digest of the members
+  std::uint64_t signature_digest_;  // digest of the members and of all operations begun, in order
+  std::uint64_t begun_ = 0;         // number of operations begun
   std::shared_ptr<const PreparedCall> last_;  // call of the last operation begun; null: none
   // Keyed by the number of the first operation that fails.
   std::map<std::uint64_t, paths::Failure> failures_;
@@ -208,9 +210,10 @@ class HostGroups final : public paths::ThreadWatcher {
   std::shared_ptr<HostGroup> join(paths::Deployment& deployment, const std::string& name,
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank,
                                   const Origin& origin);
-  /// Removes a group whose members have all left.
+  /// Removes a group from this list after all its members have left.
   void forget(const HostGroup& group);
-  /// Returns a token that expires with the host. Objects that may outlive the host check it.
+  /// Returns a token that expires with the host. Objects that can outlive the host check it before
+  /// they use the host.
   std::weak_ptr<const void> is_there() const { return is_there_; }
   /// Returns an unused number for a split: higher than those of all splits in which this thread
   /// took part, and at least `least`.

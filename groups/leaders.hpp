@@ -14,19 +14,20 @@
 
 namespace groups {
 
-/// The schedules by which one host of each machine exchanges values with the others.
+/// Exchange of values between the machines of a group. The leader of each machine, one of its
+/// hosts, executes the steps of a schedule and sends messages to the other leaders.
 ///
 /// Borrows:     all arguments of the constructor.
 /// Thread-safe: yes.
 class Leaders {
  public:
-  /// `hosts` are the numbers in the run of the group's participants.
+  /// `hosts` contains the host number in the run for each participant of the group.
   Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes, const Machines& machines,
           const std::vector<std::uint32_t>& hosts);
-  /// Returns the schedule for an operation of the group, which all hosts choose alike. The root in
-  /// `question` is a participant of the group.
+  /// Returns the schedule between the leaders for an operation of the group. All hosts get the same
+  /// one. `question.root` is the number of a participant of the group, not of a machine.
   std::shared_ptr<const Selection> selection(SelectionKey question) const;
-  /// Carries out the part of a leader. Returns what it has sent.
+  /// Executes this leader's part of the schedule. Returns the traffic that it has sent.
   /// Blocks: until the messages of the other leaders have arrived.
   /// Throws: TravelError, base::BadValue.
   paths::Traffic run(const RegionOperation& operation, const SelectionKey& question,
@@ -37,7 +38,8 @@ class Leaders {
   paths::MessageGroup& lanes_;
   const Machines& machines_;
   const std::vector<std::uint32_t>& hosts_;
-  const std::shared_ptr<Selector> selector_;  // selector of the first hosts
+  // Selector for the network between the first hosts of the machines.
+  const std::shared_ptr<Selector> selector_;
 };
 
 }  // namespace groups

@@ -22,8 +22,8 @@ namespace groups {
 ///              gathers all contributions and folds them.
 class Local {
  public:
-  /// `calls` are the calls of the members of participant `me`, ordered by place. The constructor
-  /// folds the inputs.
+  /// `me` is the participant that this host is, and `calls` has the calls of its members, ordered
+  /// by place (Layout). The constructor folds the inputs.
   /// Throws: WrongContribution.
   Local(const Layout& layout, std::uint32_t me, const Calls& calls, const CallCounts& counts,
         Fold& fold, std::size_t element_bytes);

@@ -17,20 +17,20 @@
 namespace groups {
 
 /// Operations of a group in shared memory (the region). Each machine has regions of its own. Large
-/// values pass through a region in chunks. A MachineGroup is the part of one host. In the first
-/// operation, the hosts agree by messages whether all of them have mapped the regions of their
-/// machine. If a host could not map them, the group uses messages for all operations. The results
-/// are the same.
+/// values pass through a region in chunks. Each host has one MachineGroup. In the first operation,
+/// the hosts agree by messages whether all of them have mapped the regions of their machine. If a
+/// host could not map them, the group uses messages for all operations. The results are the same.
 ///
 /// If the group has several machines, one host of each leads it. A machine first folds its values
-/// in its region. Then the leaders exchange values by messages, which `between` of run() does. Each
-/// leader leaves the result in a second region. So the values of later operations are folded while
-/// the leaders of earlier ones wait for messages.
+/// in its region. Then the leaders exchange values by messages (argument `between` of run()). Each
+/// leader writes the result to a second region of its machine. The first region is then free, so a
+/// machine can fold the values of later operations while its leaders of earlier operations wait for
+/// messages.
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
-/// Failure:     After an exception of run(), all later operations fail. The messages of the group
-///              fail the group on the other hosts.
+/// Failure:     After an exception of run(), all later operations fail. The other hosts learn of
+///              the failure through the messages of the group, and fail, too.
 class MachineGroup {
  public:
   /// Objects that a MachineGroup uses. All must outlive it.
@@ -51,9 +51,9 @@ class MachineGroup {
     std::span<std::byte> out = {};
   };
   using Between = std::function<void(const RegionOperation& operation, const Leading& leading)>;
-  /// Returns whether a group of several machines uses its regions for the collective. A value is a
-  /// vector of `bytes` bytes. Larger values use a schedule of all hosts. It can send parts of them
-  /// while others are folded.
+  /// Returns whether a group of several machines uses its regions for a collective on vectors of
+  /// `bytes` bytes. For large vectors it uses a schedule of all hosts instead, which can send some
+  /// parts of a vector while it folds others.
   static bool can_lead(collectives::Collective collective, std::uint64_t bytes);
   /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the
   /// order of all operations of the group.
@@ -65,8 +65,8 @@ class MachineGroup {
   /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
   /// Throws: TravelError, OwnBadValue, base::BadValue, and what `between` throws.
   bool run(const RegionOperation& operation, const Between& between);
-  /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
-  /// operation failed before run(). All later operations then fail, too.
+  /// Ends a turn, so that later operations can run. Must be called once for each turn, even if the
+  /// operation failed before run(). In that case all later operations fail, too.
   void end(std::uint64_t turn);
 
  private:
@@ -95,8 +95,8 @@ class MachineGroup {
   const std::shared_ptr<const collectives::Topology> topology_;  // topology of the members
   std::uint64_t turns_ = 0;
   State state_ = State::unknown;  // written in the first turn of values_
-  RegionMember values_;           // where a machine folds; for one machine, all operations
-  RegionMember results_;          // where leaders leave results; unused for one machine
+  RegionMember values_;           // region for folds; for all operations if there is one machine
+  RegionMember results_;          // region for results of leaders; unused if there is one machine
 };
 
 }  // namespace groups

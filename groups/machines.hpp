@@ -10,12 +10,13 @@
 
 namespace groups {
 
-/// The participants of a group by machine. Each cluster is one machine, and the machines are in the
-/// order of the topology.
+/// The machines of a group, and the participants on each. Each cluster is one machine. The machines
+/// have the order of the clusters in the topology.
 class Machines {
  public:
-  /// Returns nullopt unless the hosts of each cluster can share a region, if they are processes and
-  /// the plan allows shared memory. `hosts` are the participants, and `topology` is theirs. All
+  /// Returns the machines of the participants `hosts`, which have this topology. Returns nullopt if
+  /// the group cannot use shared regions, for example because hosts of one cluster are not on one
+  /// machine. Does not check whether hosts are processes and whether shared memory is allowed. All
   /// hosts get the same result.
   static std::optional<Machines> of(const paths::Plan& plan,
                                     const std::vector<std::uint32_t>& hosts,
@@ -30,8 +31,8 @@ class Machines {
   std::uint32_t machine_of(std::uint32_t participant) const { return machines_[participant]; }
   /// Returns the position of a participant among those of its machine.
   std::uint32_t index_of(std::uint32_t participant) const;
-  /// Returns the participant of each machine that exchanges values with other machines: the first,
-  /// or `root` on its machine.
+  /// Returns the leader of each machine: the participant that exchanges values with other machines.
+  /// The leader is `root` on the machine of `root`, and the first participant on other machines.
   std::vector<std::uint32_t> leaders(std::optional<std::uint32_t> root) const;
 
  private:
@@ -39,7 +40,8 @@ class Machines {
   std::vector<std::uint32_t> machines_;                   // indexed by participant
 };
 
-/// Returns the number in the run of each of these participants. `hosts` has those of all.
+/// Returns the host number in the run of each given participant. `hosts` contains the host number
+/// of every participant of the group.
 std::vector<std::uint32_t> hosts_of(const std::vector<std::uint32_t>& participants,
                                     const std::vector<std::uint32_t>& hosts);
 

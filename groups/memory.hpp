@@ -12,7 +12,7 @@
 
 namespace groups {
 
-/// Return memory that is never read or written; its contents are unspecified. All callers share it.
+/// Return memory that no caller reads or writes. All callers get the same memory.
 base::Payload nothing(std::size_t bytes);
 std::span<std::byte> memory_of_nothing(std::size_t bytes);
 
@@ -20,7 +20,7 @@ std::span<std::byte> memory_of_nothing(std::size_t bytes);
 /// allocated when a step first uses it, and only as much as steps use. If calls have no values
 /// (Call::has_values), scratch memory is the common memory that memory_of_nothing() returns.
 ///
-/// Owns:        the scratch.
+/// Owns:        the scratch memory.
 /// Thread-safe: no; one context at a time.
 class Memory {
  public:
@@ -28,7 +28,8 @@ class Memory {
       : element_bytes_(element_bytes), has_values_(has_values) {}
   bool has_values() const { return has_values_; }
 
-  /// Uses `bytes` as the memory of the range of `in` or `out`. This object never writes to `in`.
+  /// Uses `bytes` as the memory of the given range of the buffer `in` or `out`. This object never
+  /// writes to `in`.
   /// Requires: `bytes` has the size of the range.
   void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
 

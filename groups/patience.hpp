@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/patience.hpp — waits of an operation for other hosts, with questions to them
+// groups/patience.hpp — waits of an operation for other hosts, and inquiries to hosts that are late
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -22,15 +22,15 @@ struct Patience {
   std::function<void()> ask_hosts = {};
 };
 
-/// Blocks until a member of the set has completed, and returns it. Calls ask_hosts() after 250 ms
-/// without progress, then after 500 ms, 1 s and so on. Returns nullopt after `longest` without
-/// progress.
+/// Blocks until a member of the set `waits` has completed, and returns its index. Calls ask_hosts()
+/// after 250 ms without progress, then after 500 ms, 1 s and so on. Returns nullopt after `longest`
+/// without progress.
 std::optional<std::size_t> wait_patiently(runtime::WaitSet& waits, const runtime::Runtime& runtime,
                                           const Patience& patience);
 
-/// Throws: TravelError for a lack of progress. `operation` describes the operation, and `hosts` are
-///         the hosts for which it waited. The text contains the name of this host, because other
-///         hosts receive the text, too.
+/// Throws: TravelError that reports `patience` without progress. `operation` describes the
+///         operation, and `hosts` are the hosts for which it waited. The text contains the name of
+///         this host, because other hosts receive the text, too.
 [[noreturn]] void throw_late(const std::string& operation, const paths::MessageGroup& lanes,
                              const std::vector<std::uint32_t>& hosts, base::Nanos patience);
 

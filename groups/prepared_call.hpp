@@ -31,7 +31,7 @@ struct PreparedCall {
   SelectionKey question;
   const bool can_share_memory;  ///< whether the hosts use shared regions (MachineGroup) for the
                                 ///< call, if they have some
-  /// Selected schedule; null until it is first needed.
+  /// Selected schedule; null until the schedule is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
 };
 

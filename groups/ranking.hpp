@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/ranking.hpp — all schedules for an operation of a group, with predicted times.
+// groups/ranking.hpp — list of all schedules for an operation of a group, with predicted times.
 #pragma once
 #include <optional>
 #include <vector>
@@ -18,12 +18,12 @@ struct RankedSchedule {
   base::Nanos time_on_links{0};
   std::optional<collectives::Order> order;  ///< only for reductions that have operands
   bool is_allowed = true;                   ///< whether the operation may be summed in this order
-  bool is_taken = false;                    ///< whether it is the schedule that a group takes
+  bool is_taken = false;                    ///< whether a group uses this schedule
 };
 
-/// Returns the schedules for an operation, fastest first. Exactly one is taken: the one that
-/// Selector::answer() returns for the same key, also if the key or a table names it. It comes
-/// before others that are as fast.
+/// Returns the schedules for an operation, fastest first. Exactly one has `is_taken`: the schedule
+/// that Selector::answer() returns for the same key, even if the key or a table of decisions names
+/// it. Among equally fast schedules it is the first.
 /// Requires: `key.algorithm` names no plan (is_planned()).
 /// Throws:   UsageError if no algorithm supports the operation.
 std::vector<RankedSchedule> rank_schedules(Selector& selector, const SelectionKey& key);

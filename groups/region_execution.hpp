@@ -25,10 +25,10 @@ struct RegionOperation {
   const OperationName& name;
   const collectives::CollectiveSpec& task;
   std::uint64_t digest;   ///< digest of the schedule, this call and all calls before it
-  std::string_view text;  ///< the call, for error messages of other hosts
+  std::string_view text;  ///< text of the call, for error messages of other hosts
   std::size_t element_bytes;
   std::span<std::byte> in, out;
-  bool is_in_unchecked;  ///< whether this object must check the values of `in`
+  bool is_in_unchecked;  ///< whether values of `in` must still be checked
   Fold& fold;
   Patience patience;
   ShareTrace* trace;  ///< nullptr unless the run is traced
@@ -39,16 +39,17 @@ struct RegionOperation {
 /// Throws: TravelError if the arrays of the operation are no longer valid.
 void throw_if_abandoned(const RegionOperation& operation);
 
-/// A value of the member itself that a reduction rejects. The index is that in its `in`.
+/// Exception for a value in this member's own `in` that a reduction rejects. Its index is the
+/// position in `in`.
 class OwnBadValue : public base::BadValue {
  public:
   using base::BadValue::BadValue;
 };
 
-/// Checks values of `in`, unless they are checked already. Throws: OwnBadValue.
+/// Checks the given range of `in`, unless it is checked already. Throws: OwnBadValue.
 void check_own(const RegionOperation& operation, collectives::Range range);
 
-/// Carries out one operation in the region. A large value passes through it in chunks.
+/// Carries out one operation in the region. Large values pass through the region in chunks.
 ///
 /// Thread-safe: no; one context at a time. Borrows its arguments.
 class RegionExecution {
@@ -65,12 +66,12 @@ class RegionExecution {
   void run();
 
  private:
-  /// What a member does with the blocks that it takes from others.
+  /// The blocks that a member receives from others, and how it uses them.
   struct Blocks {
     std::uint32_t first = 0, last = 0;  ///< members that give it blocks: first to last - 1
     bool are_folded = false;
-    collectives::Count first_index = 0;  ///< index of the folded block in the vector
-    /// Begin of each block in `out`; empty if all begin at 0.
+    collectives::Count first_index = 0;  ///< position of the folded block in the vector
+    /// Position of each block in `out`; empty if all are at 0.
     std::vector<collectives::Count> begins = {};
   };
   static Blocks blocks_of(const collectives::CollectiveSpec& task, std::uint32_t me);
@@ -97,7 +98,8 @@ class RegionExecution {
   paths::Member& member_;
   const std::uint32_t me_;
   const std::vector<std::uint32_t>& participants_;
-  std::optional<std::uint32_t> late_;  // last member whose post this root had to wait for
+  // The last member for whose posted value this root had to wait.
+  std::optional<std::uint32_t> late_;
   bool is_wait_recorded_ = false;
   std::int64_t begin_nanos_ = 0;  // begin of the operation, for its trace
 };

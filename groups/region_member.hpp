@@ -21,12 +21,12 @@
 namespace groups {
 
 /// A host's use of one shared region (paths::Member). Operations use the region one after the
-/// other, in the order of their turns. A member that waits long sleeps, and others wake it by
-/// messages. By messages it also notices that the operation has failed or that a host is lost.
+/// other, in the order of their turns. A member sleeps during a long wait, and other members wake
+/// it by messages. Messages also notify it if the operation has failed or a host is lost.
 ///
 /// Thread-safe: in_turn() and end_turn() of different operations may overlap.
-/// Failure:     After a turn that has failed, all later turns fail. The messages of the group fail
-///              the group on the other hosts.
+/// Failure:     After a turn that has failed, all later turns fail. The other hosts learn of the
+///              failure through the messages of the group, and fail, too.
 class RegionMember final : public paths::Alarm {
  public:
   /// Objects that a RegionMember uses. All must outlive it.
@@ -39,9 +39,9 @@ class RegionMember final : public paths::Alarm {
   };
   explicit RegionMember(const Parts& parts) : parts_(parts) {}
 
-  /// Runs `work` when all earlier turns have ended, and ends the turn. The turn of an operation is
-  /// 1, 2, ... on all hosts alike.
-  /// Blocks: until earlier turns have ended, and as long as `work`.
+  /// Runs `work` when all earlier turns have ended, and then ends the turn. Turns are numbered 1,
+  /// 2, ... An operation has the same turn on all hosts.
+  /// Blocks: until earlier turns and `work` have ended.
   /// Throws: TravelError if an earlier turn has failed, and what `work` throws.
   template <class Work>
   void in_turn(const RegionOperation& operation, const Work& work) {
@@ -50,13 +50,13 @@ class RegionMember final : public paths::Alarm {
     forget_failures();
     end_turn(operation.turn, false);
   }
-  /// Ends a turn as failed, unless it has ended. Must be called for each turn, even
-  /// for one that in_turn() never began.
+  /// Ends a turn as failed, unless it has ended already. Must be called for each turn, even for one
+  /// that in_turn() never began.
   void end_turn(std::uint64_t turn);
-  /// Sets the region. May be called once, inside a turn.
+  /// Sets the region. Requires: a call inside a turn, and no earlier call of use().
   void use(paths::SharedRegion region);
-  /// Carries out an operation in the region, inside its turn. `participants` are the members'
-  /// numbers in the group.
+  /// Carries out an operation in the region. Must be called inside the operation's turn.
+  /// `participants` are the members' numbers in the group.
   ///
   /// Throws: TravelError, OwnBadValue, base::BadValue.
   void run(const RegionOperation& operation, const std::vector<std::uint32_t>& participants);
@@ -98,8 +98,8 @@ class RegionMember final : public paths::Alarm {
   // Maps each number in waits_ to the receive that it stands for.
   std::map<std::size_t, Entry> entries_;
   bool are_alarms_lost_ = false;
-  base::Nanos asks_at_{0};      // next time to ask the other hosts, if wake-ups are lost
-  base::Nanos slept_since_{0};  // begin of the first sleep of the wait
+  base::Nanos asks_at_{0};      // when to ask the other hosts next, if wake-ups are lost
+  base::Nanos slept_since_{0};  // when the present wait began to sleep
   // The failures of hosts that were lost during the operation, by member.
   std::map<std::uint32_t, std::exception_ptr> lost_;
 };

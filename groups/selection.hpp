@@ -17,24 +17,24 @@
 
 namespace groups {
 
-/// Returns whether the named schedule supports that collective. The name is one of: "best";
-/// "tuned"; an algorithm that `paths algorithms` prints; a planner of `paths plan`; "file:"
+/// Returns whether the schedule with the name `asked` supports the collective. The name is one of:
+/// "best"; "tuned"; an algorithm that `paths algorithms` prints; a planner of `paths plan`; "file:"
 /// followed by a file that `paths plan` wrote. Algorithms and planners may have parameters after a
-/// colon. Throws: std::invalid_argument for an unknown name or unknown parameters. For a name, the
-/// text
-///         contains the nearest known name.
+/// colon.
+/// Throws: std::invalid_argument for an unknown name or unknown parameters. For an unknown name,
+///         the text contains the nearest known name.
 bool does(const std::string& asked, collectives::Collective collective);
 /// Returns whether the named schedule is planned for one particular network.
 bool is_planned(const std::string& asked);
 /// Returns whether PATHS selects the schedule: the name is "best" or "tuned".
 bool is_selected(const std::string& asked);
 
-/// Why an operation has its schedule.
+/// Reason for the schedule of an operation. Tables are tables of decisions.
 enum class Reason {
-  named,     ///< the call or the config names it
-  pinned,    ///< a row of the table of decisions that a person has pinned
+  named,     ///< the call or the config names the schedule
+  pinned,    ///< a row of the table that a person has pinned names it
   tuned,     ///< a row of the table
-  borrowed,  ///< a row of the table for another number of hosts
+  borrowed,  ///< a row of the table for another number of hosts names it
   priced,    ///< least predicted time by the costs that the config states
   assumed,   ///< least predicted time by assumed costs, because the config states none at all
 };
@@ -45,19 +45,20 @@ struct Selection {
   collectives::CollectiveSpec task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
-  std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
+  std::uint64_t signature_digest = 0;  ///< digest of the schedule; must be equal on all hosts
   /// The plan that contains `algorithm`, and how to execute the plan. Empty unless the schedule was
   /// planned for the network.
   std::optional<planning::Contender> planned = {};
   Reason reason = Reason::named;
-  /// The row of the table, if the reason is one. The table belongs to the plan.
+  /// The row of the table, if `reason` is a row; otherwise nullptr. `table` keeps the row valid.
   const tuner::Decision* decision = nullptr;
   std::shared_ptr<const tuner::DecisionTable> table = {};
   std::string text() const;  ///< such as "stretched:exchange=all,stretch=65536"
 };
 
-/// Returns the weakest order in which the values of a call may be folded. The best schedule of a
-/// sum folds in rank order. Weaker orders are allowed only if the call names an algorithm.
+/// Returns the weakest order in which the values of a call may be folded. If PATHS selects the
+/// schedule, floating-point sums must be folded in rank order. Weaker orders are allowed if the
+/// call names an algorithm and a built-in operation.
 collectives::Order worst_order(const Call& call);
 
 /// Request for a schedule.
@@ -72,8 +73,9 @@ struct SelectionKey {
   std::string algorithm = "best";
 };
 
-/// Returns the key of an operation that is `between_hosts` among the hosts of a call's members. All
-/// users of a Selector make their keys here, so that they get the same schedule for the same call.
+/// Returns the key for the schedule of a call. `between_hosts` is the collective that the schedule
+/// must perform between the hosts of the members. All users of a Selector make their keys here, so
+/// that they get the same schedule for the same call.
 SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
                     std::size_t element_bytes);
 
@@ -98,7 +100,7 @@ struct AssumedCosts {
 ///              processor can handle.
 class Selector {
  public:
-  /// Returns an object that all users with equal plan, hosts and links share in this process.
+  /// Returns a Selector. Within a process, all callers with equal plans, hosts and links share it.
   /// `measured` replaces the link properties of the plan; nullptr = use the plan.
   /// Throws: ConfigError if the measurement does not match the clusters of the hosts.
   static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
@@ -116,7 +118,8 @@ class Selector {
   bool has_decisions() const { return decisions_ != nullptr; }
   /// Returns the group as tables of decisions describe it.
   const tuner::Shape& shape() const { return shape_; }
-  /// Returns the network by whose costs the schedules are compared. It includes assumed().
+  /// Returns the network on which schedules are predicted and compared: links() plus the costs
+  /// assumed().
   const pricing::Network& network() const { return network_; }
   const AssumedCosts& assumed() const { return assumed_; }
   /// Returns the costs of hosts that the config states; nullptr if it states none.

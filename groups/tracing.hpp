@@ -38,12 +38,13 @@ class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
 
-  /// A member arrived. `waits`: whether its thread waits for the result at once.
+  /// Records the arrival of a member. `waits` is true if its thread waits for the result at once.
   void came(std::size_t member, bool waits);
-  /// Records that a member that had not waited at once has waited since `begin_nanos`. Any context
-  /// may call it.
+  /// Records the wait of a member from `begin_nanos` until now. The member did not wait at once.
+  /// Any context may call it.
   void waited(std::size_t member, std::int64_t begin_nanos) const;
-  /// The operation has a schedule. `reason` says how it was chosen; "" if there was no choice.
+  /// Records the schedule of the operation. `reason` is how it was chosen; "" if there was no
+  /// choice.
   void chose(std::string algorithm, std::string_view reason) {
     algorithm_ = std::move(algorithm);
     reason_ = reason;
@@ -63,7 +64,7 @@ class ShareTrace {
 
   GroupTrace& group_;
   const std::uint64_t operation_;
-  const std::uint32_t number_;      // number among the parts that this host recorded
+  const std::uint32_t number_;      // number of this part among all that this host has recorded
   std::vector<std::int64_t> came_;  // arrival times, by member
   std::string algorithm_, reason_;
 };

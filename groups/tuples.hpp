@@ -39,8 +39,8 @@ Into into(pastset::Element& element, std::optional<std::uint64_t> count = {});
 
 /// Throws: UsageError if input and output have different types of values.
 void check_scalars(collectives::Collective collective, base::Scalar given, base::Scalar taken);
-/// Puts the memory of the tuples into the call of the member with that rank. The call object must
-/// not be moved afterwards.
+/// Sets the arrays of a call to the memory of its tuples. `rank` is the member's rank. The call
+/// object must not be moved afterwards.
 /// Throws: UsageError.
 void bind_tuples(Call& call, std::uint32_t rank);
 /// Moves the result tuple into its element. Requires: the operation has succeeded.
