@@ -12,10 +12,10 @@
 
 namespace pricing {
 
-/// A step that was admitted, with what is known of it until it is done.
+/// An admitted step, and its state until it is done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< whether this entry may be used for another step
+  bool is_done = false;  ///< the step is done, so this entry is free for another step
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
@@ -38,11 +38,11 @@ inline std::size_t window_of(std::size_t configured, std::size_t participants) {
 /// cells.
 class Admission {
  public:
-  Admission() = default;  ///< participant without steps
+  Admission() = default;  ///< admits nothing: a participant without steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
   /// Resets the object for the steps of another schedule. Reuses its memory.
-  /// Requires: all steps of the last program are done.
+  /// Requires: all steps of the previous program are done.
   void restart(collectives::Program program, std::size_t window);
 
   /// Admits the next step, if there is one and the limit permits it.

@@ -29,7 +29,8 @@ struct Best {
   Candidate candidate;
   Price price;
   std::size_t candidates = 0;
-  std::size_t priced = 0;  ///< number of candidates whose evaluation was begun
+  /// Number of candidates whose evaluation was begun, whether it was finished or aborted.
+  std::size_t priced = 0;
   /// Number of candidates whose evaluation ended before the time reached its limit.
   std::size_t finished = 0;
 };

@@ -14,9 +14,9 @@ struct Bound {
 };
 
 /// Returns the largest of these lower bounds:
-/// - Sending: the time that a host needs to send all bytes that its farthest targets need, plus
-///   the latency to the nearest of these targets. Bytes that are the same for all targets count
-///   once. The bound is the maximum over all hosts and all numbers of farthest targets.
+/// - Sending: for each host and each number k, consider the k farthest targets of the host. The
+///   bound is the time to send all bytes that these targets need, plus the latency to the nearest
+///   of them. Bytes that are the same for all targets count once.
 /// - Receiving: the same for the bytes that a host must receive. Contributions that can be summed
 ///   on their way count once.
 /// - Cuts: for each division of the clusters into two sides, the bytes that must cross, divided by
@@ -25,10 +25,10 @@ struct Bound {
 /// - Work: an allreduce over P hosts needs 2 (P - 1) transfers of each element. The bound divides
 ///   their bytes by the sum of the rates of all hosts.
 ///
-/// A message may pass through other hosts, so the latency between two hosts is that of the shortest
-/// way. Rates and latencies of links that change are those at time 0. The bound ignores that data
-/// are sent in frames, limits of the executor (Execution), and the time that hosts need per
-/// message.
+/// A message may pass through other hosts, so the latency between two hosts is the least latency of
+/// all routes between them. Rates and latencies of links that change are those at time 0. The bound
+/// ignores three delays: those of the division into frames, those of the executor's limits
+/// (Execution), and the time that hosts need for each message.
 Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                const Network& network);
 

@@ -29,26 +29,26 @@ inline constexpr Bytes frame_overhead = 128;
 struct Message {
   Rank source = 0, target = 0;
   Bytes bytes = 0;
-  // Unique number of the message. The index of an ended message is used again; by this number, late
-  // events of the ended message are recognized.
+  // Unique number of the message. Later messages reuse the index of an ended message. The number
+  // distinguishes them from it when events of the ended message occur late.
   std::uint64_t serial = 0;
   std::uint64_t step = 0;  // number of the sending step at the source
   Slot sending = 0, receiving = 0;
   std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
-  // Credit that is not yet returned to the sender: that of frames which arrived while the receiving
-  // step still waited for earlier steps.
+  // Bytes of credit to return to the sender when the receiving step no longer waits for earlier
+  // steps. Frames that arrived before that have used this credit.
   Bytes credit_used = 0;
   bool can_be_received = false;
   bool is_granted = false;
-  bool is_prepared = false;  // whether the host has spent its time for this message
+  bool is_prepared = false;  // whether the source has spent its time for this message
   bool has_port = false;     // whether the message occupies a sending port of its source
   bool is_sent = false, is_received = false;
-  // Times on the link: `entered` of the first byte, `left` of the last byte.
+  // When the first byte entered the link between the clusters, and when the last byte left it.
   Nanos entered = Nanos::max(), left{0};
 };
 
-/// A message that its sending step has handed over. The number of the step is copied here, because
-/// comparisons in the heap need it often.
+/// A message that is ready to be sent, because its sending step waits for no earlier step. The
+/// number of the step is copied here, because comparisons in the heap need it often.
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
@@ -56,14 +56,16 @@ struct Ready {
   friend bool operator<(const Ready& left, const Ready& right) { return left.step > right.step; }
 };
 
-/// Messages that leave a host through the same part of the network: its outgoing side (own_side),
-/// or a link, given by its index. Their host has prepared them, and they have frames to send.
+/// Queue of a host's messages that have frames to send and leave through the same part of the
+/// network, `way`. This part is the host's outgoing side (own_side) or a link (index of the link).
 struct Outlet {
   std::size_t way;
   std::vector<Ready> messages;  // a heap: oldest step first
-  // Whether no frame can be chosen: a frame occupies the part now, or the host prepares one.
+  // True while no further frame can be chosen: if frames have costs, while the host prepares one;
+  // otherwise while a frame occupies this part of the network.
   bool is_busy = false;
-  Bytes in_hand = 0;  // bytes of frames that were chosen and have not left, if frames have costs
+  // Bytes of the frames that were chosen but have not left the host; used if frames have costs.
+  Bytes in_hand = 0;
 };
 
 struct Host {
@@ -105,13 +107,13 @@ inline constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 /// A frame that waits for a free stream of its link.
 struct Streamed {
   MessageIndex message;
-  std::uint32_t number;  // position of the frame in its message
+  std::uint32_t number;  // index of the frame in its message
   Bytes credit;          // credit that the frame has used
 };
 using Streams = tuning::Streams<Streamed>;
 
-/// One simulation: steps (evaluator.cpp), sending and ports (sending.cpp), links and arrivals
-/// (arrivals.cpp).
+/// State and functions of one simulation. The functions are in three sources: steps in
+/// evaluator.cpp, sending and ports in sending.cpp, links and arrivals in arrivals.cpp.
 class Evaluation {
  public:
   Evaluation(std::vector<collectives::Program> programs, Bytes element_bytes,
@@ -207,7 +209,8 @@ class Evaluation {
   Meeting meeting_;
   Events events_;
   std::vector<Rank> touched_;
-  std::vector<Event> arrived_;  // frames of this instant that their targets must receive
+  // Frames that arrived at this instant; their targets have not received them yet.
+  std::vector<Event> arrived_;
   Price price_;
 };
 

@@ -14,7 +14,7 @@ namespace pricing {
 struct Execution {
   /// Maximum number of unfinished steps, which begin in order. 0 = window_of() chooses.
   std::size_t window = 0;
-  /// Bytes that a host may send to another one before the other one's receiving step can take them.
+  /// Bytes that a host may send to another host before that host's receiving step can take them.
   Bytes credit = unlimited;
   /// Limits on the number of simultaneous messages. If receiving ports are limited, credit has no
   /// effect.
@@ -38,7 +38,7 @@ struct Crossing {
 struct Price {
   base::Nanos time{0};
   Flow all;
-  Flow across;                 ///< between different clusters
+  Flow across;                 ///< messages and bytes between different clusters
   std::vector<Flow> sent;      ///< indexed by participant
   std::vector<Flow> received;  ///< indexed by participant
   std::vector<Flow> links;     ///< indexed by from * clusters + to; from == to inside a cluster
@@ -47,7 +47,7 @@ struct Price {
 };
 
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
-/// nanoseconds. Returns nothing if the time reaches `limit`.
+/// nanoseconds. Returns nullopt if the time reaches `limit`.
 ///
 /// Sending: A host hands each message to its outgoing side as soon as the message is ready. The
 ///          outgoing side sends the frames one by one, those of the oldest step first. Links, exits

@@ -11,18 +11,18 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< the source has spent its time for the message, or for the frame
+  prepared,   ///< the source has spent its processor time for the message or for the frame
   frame_out,  ///< the outgoing side of the source is free again
   arrived,    ///< the last byte of a frame has arrived
-  received,   ///< the target has spent its time for the frame
-  taken,      ///< the target has spent its time for the message
+  received,   ///< the target has spent its processor time for the frame
+  taken,      ///< the target has spent its processor time for the message
   computed,   ///< host `source` has finished a reduction or a copy
   granted,
   credited,
   port_free,  ///< a sending port of the source is free
   link_free,
   stream_free,
-  // Each kind below means: the first byte (head) of a frame has reached this place.
+  // Each kind below is the arrival of the first byte (head) of a frame at one part of its route.
   at_exit,  ///< the exit of the source's cluster
   at_link,
   at_entry,  ///< the exit of the target's cluster
@@ -65,7 +65,7 @@ class Events {
  private:
   struct Entry {  // small, because the queue copies entries often
     base::Nanos time;
-    std::uint32_t order;  // prefix of the event's key
+    std::uint32_t order;  // first parts of the event's key, for fast comparison
     std::uint32_t place;
   };
   static std::uint32_t order_of(const Event& event) {

@@ -16,7 +16,7 @@ namespace pricing {
 /// window. Steps run as in the executor of schedules, but no message is transferred before its
 /// receiver requests it.
 ///
-/// Why: If the window is smaller, a run waits until its deadline when it has used up its credit.
+/// Why: With a smaller window, a run can use up its credit and then deadlock until its deadline.
 /// Cost: Time is proportional to the number of steps, and independent of the number of elements.
 std::optional<std::size_t> least_window(std::vector<collectives::Program> programs,
                                         const collectives::Topology& topology, const Ports& ports,

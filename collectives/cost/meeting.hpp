@@ -49,8 +49,9 @@ class Messages {
 /// is admitted wait in queues, oldest first.
 class Meeting {
  public:
-  /// Returns the oldest message of the stream whose other step is admitted already. If there is
-  /// none, returns nullopt, and the caller must call wait().
+  /// Finds the message of a step that was just admitted. `is_sender` is true for a sending step.
+  /// Returns the oldest message of the stream that waits for such a step. If there is none, returns
+  /// nullopt; the caller must then add a message and pass it to wait().
   std::optional<MessageIndex> meet(const Stream& stream, bool is_sender);
   void wait(const Stream& stream, bool is_sender, MessageIndex message);
 
@@ -64,8 +65,8 @@ class Meeting {
     }
   };
   struct Waiting {
-    // Whether the messages that wait lack their receiving step. If false, they lack their sending
-    // step.
+    // True if the waiting messages have a sending step but no receiving step; false in the opposite
+    // case.
     bool are_sent = false;
     MessageIndex first = 0, last = 0;
   };

@@ -32,19 +32,20 @@ struct Network {
   std::vector<tuning::LinkModel> receiving;
   /// Links between clusters, indexed by from * clusters + to.
   std::vector<Link> links;
-  /// Index in `outgoing` of each cluster's exit; nullopt for a cluster with a switch. If the vector
-  /// is empty, each cluster has a switch.
+  /// For each cluster, the index of its exit in `outgoing`; nullopt for a cluster with a switch. If
+  /// the vector is empty, each cluster has a switch.
   std::vector<std::optional<std::uint32_t>> exits = {};
   std::size_t striping = 1;     ///< streams per ordered pair of hosts
   Bytes frame = 64 * 1024;      ///< maximum number of bytes that a link sends in one piece
   base::Nanos message_cost{0};  ///< host's time for each message sent or received
   /// Costs of the hosts for each frame, indexed like `links`. Frames inside a cluster have the
-  /// index with from == to. If the vector is empty, `message_cost` counts.
+  /// index with from == to. If the vector is empty, `message_cost` applies instead.
   std::vector<std::shared_ptr<const tuning::FrameCosts>> frame_costs = {};
   /// Rates of reductions and copies on a host of speed 1: bytes read plus bytes written, per
   /// second. 0 = they take no time.
   double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
-  /// Speeds of the hosts at these, in the order of `outgoing`. Empty = all have speed 1.
+  /// Speed of each host at reductions and copies, in the order of `outgoing`. Empty = all hosts
+  /// have speed 1.
   std::vector<double> speeds = {};
 
   std::size_t clusters() const { return topology->clusters(); }
@@ -85,8 +86,8 @@ void Network::for_way(collectives::Rank from, collectives::Rank to, const See& s
 /// Returns the rate in bits per second that the link has at time 0; 0 = unlimited.
 double rate_of(const tuning::LinkModel& model);
 double rate_of(const Link& link);
-/// Returns the least time in which that many bytes pass at that rate. The time is rounded down and
-/// is at most time_max.
+/// Returns the time in which `bytes` bytes pass at the given rate, rounded down and limited to
+/// time_max.
 base::Nanos least_time(double bytes, double bits_per_second);
 inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
   return least_time(static_cast<double>(bytes), bits_per_second);
@@ -97,8 +98,8 @@ struct Side {
   double bits_per_second = 0;  ///< 0 = unlimited
 };
 
-/// Returns a network of equal hosts and equal links. A message within a cluster has the latency of
-/// `local`, one between clusters that of `wide`, which includes the local latency.
+/// Returns a network of equal hosts and equal links. Messages within a cluster have the latency of
+/// `local`. Messages between clusters have the latency of `wide` in total.
 Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,
                         Side wide);
 

@@ -26,7 +26,8 @@ struct Ports {
   /// Whether a message keeps its sending port until its last byte has left the link. If false, it
   /// keeps the port only until that byte has left the host.
   bool blocks = false;
-  /// Additional time for which a message occupies its sending port. It does not delay the message.
+  /// Additional time for which a message occupies its sending port. This time does not delay the
+  /// message itself.
   base::Nanos cost{0};
   /// Whether sending ports are also receiving ports. A message takes a port of both hosts when it
   /// starts. If several messages could start, the message with the smallest number starts first.

@@ -10,21 +10,21 @@
 
 namespace pricing::simulation {
 
-/// The processors of all hosts and exits of a network. Functions that request work return when the
-/// work ends.
+/// The processors of all hosts and exits of a network. work() and work_if_any() return the time at
+/// which the requested work ends.
 class Processors {
  public:
   explicit Processors(const Network& network)
       : network_(network), processors_(network.outgoing.size()) {}
 
-  /// Whether frames have costs, instead of messages.
+  /// Returns whether hosts spend time for each frame (Network::frame_costs), not for each message.
   bool has_frame_costs() const { return !network_.frame_costs.empty(); }
-  /// Returns the costs of the frames of a message, which has a source and a target.
+  /// Returns the costs for frames of a message. `Message` must have a `source` and a `target`.
   template <class Message>
   const tuning::FrameCosts& costs(const Message& message) const {
     return *network_.frame_costs[network_.link_index(message.source, message.target)];
   }
-  /// Returns the rate of a reduction or a copy; 0 = it takes no time.
+  /// Returns the rate of reductions or of copies in bytes per second; 0 = they take no time.
   double rate(collectives::Action action) const {
     return action == collectives::Action::reduce ? network_.fold_bytes_per_second
                                                  : network_.copy_bytes_per_second;
@@ -37,7 +37,7 @@ class Processors {
   base::Nanos work(collectives::Rank me, base::Nanos now, base::Nanos time) {
     return processors_[me].serve(now, time);
   }
-  /// The same, except that work without time does not wait.
+  /// Like work(), but if `time` is 0, returns `now` and does not wait for earlier work.
   base::Nanos work_if_any(collectives::Rank me, base::Nanos now, base::Nanos time) {
     return processors_[me].serve_if_any(now, time);
   }

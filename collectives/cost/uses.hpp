@@ -9,26 +9,26 @@
 
 namespace pricing {
 
-/// Number of the place where an unfinished step is stored. Another step gets the place later.
+/// Index under which an unfinished step is stored. Later steps reuse the index.
 using Slot = std::uint32_t;
 
-/// Accesses of steps to blocks of cells. They are sorted by buffer and offset, so that overlapping
-/// ones are found fast. A write replaces the earlier accesses to the cells of its block: the
-/// writing step waits for these accesses, so later steps need to wait only for the write. Reads of
-/// the buffer `in` are not recorded, because no step writes to it.
+/// Accesses of steps to blocks of cells. The accesses are sorted by buffer and offset, so that
+/// those which overlap a block are found fast. A write replaces the earlier accesses to the cells
+/// of its block: the writing step waits for these accesses, so later steps need to wait only for
+/// the write. Reads of the buffer `in` are not recorded, because no step writes to it.
 ///
 /// Accesses of finished steps are removed only when memory is needed. Callers must ignore them.
 class Uses {
  public:
-  /// A step, identified by two numbers: the place where it is stored (`slot`), and its position
-  /// among all steps. Other steps get the same place later, but never the same position.
+  /// A step, identified by two numbers: the index under which it is stored (`slot`), and its
+  /// position among all steps (`number`). Later steps reuse the index, but never the position.
   struct User {
     Slot slot;
     std::uint32_t number;
   };
 
-  /// Calls `see` for each recorded access for which a new step must wait. `writes` says whether the
-  /// new step writes to the block or reads it.
+  /// Calls `see` for each recorded access for which a new step must wait. `writes` is true if the
+  /// new step writes to the block, false if it reads the block.
   template <class See>
   void earlier(const collectives::Block& block, bool writes, const See& see) {
     if (block.buffer == collectives::in) return;
