@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/chunks.cpp — which elements a member gives and takes in a round
+// groups/chunks.cpp — which elements a member sends and receives in a round
 #include "groups/chunks.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ using collectives::Rank;
 
 namespace {
 
-/// Returns the part of a block of `count` elements that begins at `begin`, of at most `most`.
+/// Returns a part of a block of `count` elements. The part begins at `begin` and has at most `most`
+/// elements.
 Range part_of(Count count, Count begin, Count most) {
   if (begin >= count) return {count, 0};
   return {begin, std::min(most, count - begin)};
@@ -49,7 +50,7 @@ Count Chunks::chunk(Rank member) const {
   return rounds_ > 1 ? chunk_max_ : collectives::in_range(task_, member).count;
 }
 
-/// Returns the range of `in` of `source` that `target` takes in all rounds.
+/// Returns the range of the `in` array of `source` that `target` receives, in all rounds together.
 Range Chunks::block(Rank source, Rank target) const {
   switch (task_.collective) {
     case Collective::alltoall: return collectives::given(task_, source, target);

@@ -52,7 +52,8 @@ ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<
   sleep_until_common(thread, begin);
   const base::Nanos late = common_clock(thread) - begin;
   work();
-  // One value at a time: members that end early send it while others still work.
+  // Each value has an allreduce of its own, so that members which end early can send theirs while
+  // others still work.
   const base::Nanos end = greatest_of_all(group, common_clock(thread));
   const base::Nanos latest_start = greatest_of_all(group, late);
   return {end - begin, latest_start};

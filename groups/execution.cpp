@@ -20,8 +20,8 @@ using collectives::Action;
 using collectives::Block;
 using Pieces = std::vector<std::span<std::byte>>;
 
-/// Calls `use` with one piece from each list, until a list ends. The pieces of one call have the
-/// same size, and each is contiguous.
+/// Calls `use(pieces)` repeatedly with the next piece of each list, until a list ends. The pieces
+/// of one call have the same size, and each is contiguous.
 template <std::size_t n, class Use>
 void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   std::array<std::size_t, n> piece{}, done{};
@@ -42,11 +42,11 @@ void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   }
 }
 
-/// Largest message that is usually sent by credit, without waiting for a grant.
+/// Size of the largest message that is usually sent by credit, without waiting for a grant.
 constexpr std::size_t little_bytes = 4096;
 
-/// Largest message that is copied as a whole. The copy is used for all peers that get the same
-/// data.
+/// Size of the largest message that is copied as a whole before it is sent. All peers that get the
+/// same data share the copy.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;
 
 std::size_t size_of(const Pieces& pieces) {
@@ -57,8 +57,8 @@ std::size_t size_of(const Pieces& pieces) {
 
 bool is_message(Action action) { return action == Action::send || action == Action::receive; }
 
-/// If an operand is part of `in`, returns where it begins: the index of its first value in the
-/// vector.
+/// Returns the index in the vector of the first value of an operand that is part of `in`; nullopt
+/// if no operand is.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
   for (const Block& block : operands)
     if (block.buffer == collectives::in) return block.cells.offset;
@@ -93,8 +93,8 @@ void Execution::run(const Share& share, collectives::Program program) {
   steps_.restart({}, 0);  // the program borrows the schedule
 }
 
-/// Blocks until a message has been sent or received. Returns the index of the message in waits_.
-/// Throws: TravelError if no message is sent or received within the time limit Patience::longest.
+/// Blocks until a message has been sent or received. Returns the index in waits_ of the message.
+/// Throws: TravelError if no message is sent or received for the duration Patience::longest.
 std::size_t Execution::wait_for_any() {
   if (const auto member = wait_patiently(waits_, runtime_, share_->limits.patience)) return *member;
   throw_late();
@@ -117,7 +117,7 @@ void Execution::admit() {
   gathered_ = {};
 }
 
-/// Stores the data that is needed when the step is performed later.
+/// Stores what is needed to perform the latest admitted step later.
 void Execution::keep(Slot slot) {
   if (slot >= kept_.size()) kept_.resize(slot + 1);
   const collectives::Step step = steps_.latest();
@@ -175,9 +175,9 @@ void Execution::begin(Slot slot) {
 }
 
 /// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
-/// leaves next. All messages must be passed together: otherwise some might wait for grants that
-/// arrive only after others were sent. If the number of simultaneous messages is limited in program
-/// order (Ports::are_in_order), send_in_order() sends them instead.
+/// leaves next. They must get all messages, because a message may wait for a grant that arrives
+/// only after another one was sent. If messages take ports in program order (Ports::are_in_order),
+/// send_in_order() passes them instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
   std::sort(ready_.begin(), ready_.end(),
@@ -234,8 +234,8 @@ void Execution::receive(Slot slot) {
   wait_for(step.receiving, slot);
 }
 
-/// Starts receiving steps in order, until a step has a conflict or the limit on simultaneous
-/// messages is reached.
+/// Starts receiving steps in order. Stops before a step that conflicts with an earlier one, or if
+/// no port is free.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];
@@ -248,12 +248,14 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Returns whether a message is copied frame by frame between the lanes and the caller's memory.
+/// Returns whether a message of this size is copied frame by frame between the lanes and the
+/// caller's memory. Smaller messages are copied as a whole.
 bool Execution::is_large(std::size_t bytes) const {
   return bytes > whole_bytes && share_->memory.has_values();
 }
 
-/// Returns the message in one piece. The copy is used for all peers that get the same data.
+/// Returns the message of a sending step as one contiguous copy. All peers that get the same data
+/// share the copy.
 const base::Payload& Execution::gathered(const Step& step) {
   if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
   gathered_blocks_ = step.blocks;
@@ -302,8 +304,8 @@ void Execution::take(Slot slot) {
   }
 }
 
-/// Checks the values of a block. If a block is sent to several peers in succession, it is checked
-/// once.
+/// Checks the values of a block of `in` that is sent or copied, if they must be checked. A block
+/// that is sent to several peers in succession is checked once.
 void Execution::check_given(const Block& block) {
   if (!share_->is_in_unchecked || block.buffer != collectives::in || block == checked_) return;
   left_.clear();

@@ -18,18 +18,20 @@ using collectives::Count;
 
 constexpr std::uint32_t hosts_max = 32;
 constexpr double factor_max = 16;
-/// A crossover lies between two factors whose ratio is at most this.
+/// Accuracy of a crossover: maximum ratio of the two factors between which the schedule changes.
 constexpr double exactness = 1.02;
 
 constexpr NetworkCost all_costs[] = {NetworkCost::latency_between, NetworkCost::bandwidth_between,
                                      NetworkCost::latency_inside, NetworkCost::bandwidth_inside,
                                      NetworkCost::message};
 
-/// Returns the schedule that is taken at a factor; nullopt if the factor makes no other operation.
+/// Function that returns the schedule used at a factor; nullopt if the operation has no other valid
+/// size at that factor.
 using TakenAt = std::function<std::optional<std::string>(double)>;
 
-/// Returns the nearest factor that is known to have another schedule than `taken`. It lies in the
-/// direction of `step`, a factor that is not 1.
+/// Returns the factor nearest to 1 at which another schedule than `taken` was found; nullopt if
+/// there is none. Tries step, step^2 and so on. `step` is above 1 to search larger values, below 1
+/// to search smaller ones.
 std::optional<Crossover> find_crossover(const TakenAt& taken_at, const std::string& taken,
                                         double step) {
   const auto differs = [&](double factor) -> std::optional<std::string> {
@@ -71,7 +73,7 @@ void scale_frame_costs(pricing::Network& network, double factor) {
   }
 }
 
-/// Whether the hosts of both networks have the same costs.
+/// Returns whether the hosts of two networks have the same costs of messages and frames.
 bool have_same_hosts(const pricing::Network& left, const pricing::Network& right) {
   const auto& costs = left.frame_costs;
   return left.message_cost == right.message_cost &&
@@ -107,7 +109,7 @@ pricing::Network with_cost(pricing::Network network, NetworkCost cost, double fa
   return network;
 }
 
-/// Whether the network has that cost.
+/// Returns whether the cost exists in the network, so that another value of it would change times.
 bool has_cost(const pricing::Network& network, NetworkCost cost) {
   const auto is_changed = [&](const std::vector<tuning::LinkModel>& before,
                               const std::vector<tuning::LinkModel>& after) {
@@ -168,7 +170,8 @@ class Changes {
   const std::string taken_;
 };
 
-/// Returns the limits of a table's row, as factors of the size of the operation.
+/// Returns the smallest and the largest size of the table's row that chose the schedule, as factors
+/// of `size`, the size of the operation.
 std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
   std::vector<Crossover> limits;
   for (const tuner::DecisionSection& section : selection.table->sections()) {

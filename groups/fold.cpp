@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t yield_bytes = std::size_t{64} << 10;
 
-/// Returns `bytes`, or a copy of them if their memory is about to be overwritten.
+/// Returns `bytes`, or a copy of them if they begin at `overwritten`, the memory that the caller is
+/// about to overwrite.
 std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
                                 std::array<std::byte, block_bytes>& copy) {
   if (bytes.data() != overwritten) return bytes;
@@ -90,8 +91,8 @@ void Fold::fold_all(std::span<std::byte> into, std::span<const std::span<const s
   }
 }
 
-/// Yields to other service contexts each time after `yield_bytes` were folded, in one call or in
-/// several.
+/// Yields to other service contexts after each `yield_bytes` folded bytes. Counts the bytes of all
+/// calls together.
 void Fold::yield_after(std::size_t bytes) {
   if (since_yield_ >= yield_bytes) {
     since_yield_ = 0;

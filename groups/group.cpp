@@ -34,7 +34,7 @@ const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std:
                                      base::did_you_mean(name, names)));
 }
 
-/// Returns the element count for a call that gives no counts, from the sizes of its arrays.
+/// Computes the element count of a call without counts from the sizes of its arrays.
 std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_t members) {
   const std::uint64_t in = call.in.size() / element_bytes;
   const std::uint64_t out = call.out.size() / element_bytes;
@@ -132,8 +132,8 @@ const collectives::Topology& Group::topology() const {
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
-/// Checks everything that one member can check alone. Differences between members are found during
-/// the operation.
+/// Checks a call as far as one member can without the others, and prepares it. Differences between
+/// the members' calls are found during the operation.
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
@@ -179,7 +179,7 @@ void Group::run(Call call) {
 
 namespace {
 
-/// Records in the trace of an operation how long a member waits for it.
+/// Records in the trace how long a member waits for an operation: for the lifetime of this object.
 struct TracedWait {
   const Running& running;
   const std::size_t member;
@@ -189,8 +189,8 @@ struct TracedWait {
   }
 };
 
-/// One member's part in a started operation. While the operation runs, it shares the call with its
-/// host, which may use the call for longer than the handle exists.
+/// One member's part in a started operation. The handle and the host share this object, because the
+/// host may still use the call after the handle has been destroyed.
 struct StartedCall final : runtime::Pending<void> {
   StartedCall(Call given, std::uint32_t at) : call(std::move(given)), place(at) {}
 
@@ -198,7 +198,7 @@ struct StartedCall final : runtime::Pending<void> {
   const std::uint32_t place;
   const std::uint32_t forks = runtime::forks_until_here();
   std::shared_ptr<Running> running;
-  std::shared_ptr<HostGroup> group;  // null after take()
+  std::shared_ptr<HostGroup> group;  // group of the operation; null after take()
 
   runtime::Completion& completion() override { return running->completion; }
   std::string text() const override {
@@ -239,8 +239,8 @@ Started Group::start(Call call) {
 
 namespace {
 
-/// Reads and validates a file with measured links before any member receives it. Returns 'y' and
-/// the file's text, or 'n' and the error.
+/// Reads and validates a file with measured links. Returns the text to broadcast to all members:
+/// 'y' followed by the file's text, or 'n' followed by the error.
 std::string read_links(const std::string& file) {
   try {
     const std::string text = base::load_text(file, base::settings_bytes_max);

@@ -21,11 +21,11 @@
 namespace groups {
 namespace {
 
-/// Limits of short operations, whose folds and copies take a few microseconds. For such operations
-/// a thread keeps polling between waits.
+/// Upper limits of short operations: bytes of the arrays, and number of hosts. In a short
+/// operation, folds and copies take a few microseconds, so the thread keeps polling between waits.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 
-/// Returns the hosts of a deployment, as indexes in the plan of the run.
+/// Returns the host number in the run for each participant of the layout.
 std::vector<std::uint32_t> run_hosts(const paths::Deployment& deployment, const Layout& layout) {
   if (&deployment.plan() == &deployment.host().plan()) return layout.hosts();
   std::vector<std::uint32_t> hosts;
@@ -47,9 +47,9 @@ struct Lent {
   bool is_out;
 };
 
-/// Returns two overlapping arrays of different members, if one of the arrays is an `out`. A copy
-/// into that array would change the other. Arrays of one member do not overlap, unless they are
-/// identical.
+/// Returns two arrays of different members that overlap, of which at least one is an `out`; nullopt
+/// if there are none. Writing to such an `out` would change the other array. Relies on earlier
+/// checks that the arrays of one member are identical or do not overlap.
 std::optional<std::pair<Lent, Lent>> overlapping(const Calls& calls) {
   std::vector<Lent> all;
   for (std::size_t member = 0; member < calls.size(); ++member) {
@@ -74,14 +74,15 @@ std::optional<std::pair<Lent, Lent>> overlapping(const Calls& calls) {
   return std::nullopt;
 }
 
-/// Returns a digest that combines the digest of all earlier calls with that of the next call.
+/// Returns the digest of a sequence of calls, from two digests: `before` of all calls but the last,
+/// `after` of the last call.
 std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
   const std::array<std::uint64_t, 2> both{before, after};
   return base::digest_of(std::as_bytes(std::span(both))).low;
 }
 
-/// Returns the name of an operation with the schedule in its digest. Hosts with equal calls may
-/// select different schedules, because plan files and measured links are local.
+/// Returns the name of an operation, with a digest that includes the schedule. Hosts with equal
+/// calls may select different schedules, because plan files and measured links are local.
 OperationName with_schedule(OperationName name, const Selection& choice) {
   name.signature_digest = digest_of(name.signature_digest, choice.signature_digest);
   return name;
@@ -159,8 +160,9 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// Returns the failure of the operation; nullptr if none is known. An operation has a failure if it
-/// failed, if an earlier operation failed, or if a member has left and takes no part.
+/// Returns the reason for which an operation cannot succeed; nullptr if there is none. The reason
+/// is that the operation or an earlier one has failed, or that a member has left before this
+/// operation.
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
@@ -179,7 +181,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      lock.unlock();  // lock order: HostGroups first, then mutex_; tell() locks HostGroups
+      lock.unlock();  // tell() locks the mutex of HostGroups, which must not be locked after mutex_
       tell(place, *failure);
     }
     running = open(number);
@@ -224,8 +226,8 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
   return running;
 }
 
-/// Returns an error text if the `out` of a member overlaps an array of another member; ""
-/// otherwise.
+/// Returns an error text if the `out` array of a member overlaps an array of another member;
+/// otherwise "".
 std::string HostGroup::overlap_text(const Running& running) const {
   if (running.calls.size() == 1) return "";
   const auto found = overlapping(running.calls);
@@ -289,8 +291,8 @@ std::string HostGroup::call_text(const Running& running) const {
                      thread_text(layout_.first_on(me_)), running.prepared->signature);
 }
 
-/// Adds the call of this host to a failure. Returns the failure unchanged if its reason contains
-/// the call already, or if it names an operation without quoting a call.
+/// Returns a failure whose reason also quotes this host's call. Adds no call to a reason that
+/// contains this call already, or that names an operation without quoting a call.
 paths::Failure HostGroup::told(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
@@ -323,9 +325,9 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   return prepared;
 }
 
-/// Rejects a limit of unfinished steps that is smaller than the schedule needs, because hosts would
-/// deadlock. If messages can be sent by credit, a smaller limit may suffice, depending on message
-/// sizes. It is then accepted.
+/// Throws: UsageError if the limit of unfinished steps is smaller than the schedule needs, because
+///         hosts would deadlock. Accepts any limit if messages can be sent by credit: a smaller
+///         limit may then suffice, depending on message sizes.
 void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
@@ -343,7 +345,8 @@ void HostGroup::check_window(const Call& call, const PreparedCall& prepared) con
                                      name_of(call.collective), choice->text(), expected));
 }
 
-/// Checks that the named algorithm supports the collective between hosts.
+/// Throws: UsageError if the call's algorithm does not support the collective that the schedule
+///         performs between hosts.
 void HostGroup::check_algorithm(const PreparedCall& prepared) const {
   const collectives::Collective between = prepared.question.collective;
   try {
@@ -441,7 +444,7 @@ void HostGroup::execute(Running& running) {
 /// (MachineGroup).
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
-  // Captures no more than a std::function holds without an allocation.
+  // Captures two pointers only, which a std::function holds without an allocation.
   const auto between = [this, &running](const RegionOperation& its,
                                         const MachineGroup::Leading& leading) {
     running.wan = leaders_->run(its, running.prepared->question, leading);
@@ -449,7 +452,8 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
   try {
     if (!machine_->run(operation, between)) return false;
   } catch (const OwnBadValue& own) {
-    // If the operation has changed the order of `in`, the index is found in the member's array.
+    // Collectives that do not work in place may have reordered `in`. name_contributor() then finds
+    // the index of the wrong value in the member's own array.
     if (!RegionExecution::can_work_in_place(operation.task.collective)) local.name_contributor();
     throw WrongContribution(layout_.first_on(me_), own);
   }
@@ -467,7 +471,7 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
   return true;
 }
 
-/// Notes the algorithm of the last operation.
+/// Stores the algorithm of the operation for last_algorithm() and for the trace.
 void HostGroup::chose(Running& running, std::string algorithm, std::string_view reason) {
   if (running.trace) running.trace->chose(algorithm, reason);
   runtime::Lock lock(mutex_);
@@ -482,9 +486,9 @@ void HostGroup::ask_hosts(const OperationName& name) const {
                .threads = [this](std::uint32_t host) { return threads_text(host); }});
 }
 
-/// Returns the threads of the members on a host, in the form that Host::why_absent() reads. Returns
-/// "" for Failing::alone: wrappers/schedule.cpp then has one member per host, and no thread joins
-/// the group.
+/// Returns the threads of the members on a host, in the format that Host::why_absent() reads.
+/// Returns "" for Failing::alone, the mode of wrappers/schedule.cpp: its groups have no threads as
+/// members, only one member per host.
 std::string HostGroup::threads_text(std::uint32_t host) const {
   if (failing_ == Failing::alone) return {};
   const auto participant =
@@ -522,8 +526,8 @@ void HostGroup::wait(Running& running, std::uint32_t place, runtime::Deadline de
   if (running.failure) tell(place, *running.failure);
 }
 
-/// Fails the operation of a stopped member. The arrays of that member are freed while other members
-/// and hosts may still use them.
+/// Fails the operation of a member that was stopped, because the member's arrays are freed although
+/// other members and hosts may still use them.
 void HostGroup::take_memory_back(Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
   running.is_abandoned = true;
@@ -532,9 +536,9 @@ void HostGroup::take_memory_back(Running& running, std::uint32_t place) const {
                paths::FailureCause::ended);
 }
 
-/// If the config's deadline passes, fails an operation whose members have not all arrived. If the
-/// given deadline passes, fails any operation that waits for members or hosts. Then waits on, until
-/// the arrays are free.
+/// Waits until the operation has ended and the arrays are free. After the config's deadline, fails
+/// an operation whose members have not all arrived. After the deadline `given`, fails any operation
+/// that waits for members or hosts. Continues to wait after such a failure.
 void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given) {
   while (!running.completion.done()) {
     const runtime::Deadline until = runtime::sooner(runtime(), deadline(), given);
@@ -560,8 +564,8 @@ void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Dea
   }
 }
 
-/// Records and throws the failure. If the thread then fails, its other groups report this failure
-/// as the cause.
+/// Throws the failure, and records that the thread of this member received it. If the thread then
+/// ends with an error, its other groups report this failure as the cause.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
   HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure);
   throw paths::TravelError(failure);
@@ -632,9 +636,9 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   end_if_over(lock);
 }
 
-/// Returns the operations in which this host took part; other hosts compare them with theirs. After
-/// a failure they are not compared, because the failed operation may have succeeded on another
-/// host. Hosts that ask later receive the reason of the failure.
+/// Returns the number and digest of the operations in which this host took part. Other hosts
+/// compare them with their own. After a failure, returns only the reason of the failure, because
+/// the failed operation may have succeeded on another host.
 paths::Participation HostGroup::participation() const {
   if (failing_ == Failing::alone) return {};
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
@@ -661,9 +665,9 @@ void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failin
   fail(lock, number, failure, failing);
 }
 
-/// Records the first failure, and fails the operations that have not begun. Operations under way
-/// end normally or fail with their lanes. Requires: `lock` is held. The function unlocks it while
-/// it notifies other hosts.
+/// Records the failure, and fails the affected operations that have not begun. Operations under way
+/// end normally, or fail when their messages fail. Requires: `lock` is held. The function unlocks
+/// it while it notifies other hosts.
 void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
                      Failing failing) {
   const bool is_alone = failing == Failing::alone;

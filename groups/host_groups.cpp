@@ -31,8 +31,8 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const
   }
 }
 
-/// Fails the groups that the thread has not joined. If the thread has joined a group, it leaves the
-/// group itself.
+/// Fails the groups that an ended thread should have joined but has not. A group that the thread
+/// has joined needs no action, because the thread leaves it itself.
 void HostGroups::thread_ended(paths::Deployment& deployment, std::uint32_t thread) {
   std::vector<std::shared_ptr<HostGroup>> groups;
   {
@@ -70,7 +70,8 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
   std::string_view reason = failure.reason();
   constexpr std::string_view told = "it received the error: ";
-  const std::size_t behind = reason.rfind(told);  // keeps only the original cause
+  // Keep only the original cause of a chain of failures.
+  const std::size_t behind = reason.rfind(told);
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);
   noted_[thread] = {std::string(reason), failure.cause()};

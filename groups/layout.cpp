@@ -27,7 +27,7 @@ bool are_all(const std::vector<std::uint32_t>& threads, std::uint32_t count) {
 
 }  // namespace
 
-/// Validates the list of threads and computes the rank of each place.
+/// Validates threads_, and computes the place of each rank and the rank of each place.
 void Layout::order(std::uint32_t threads_of_plan) {
   if (threads_.empty()) throw base::UsageError("a group of no threads");
   std::vector<std::uint32_t> ranks(threads_.size());
@@ -193,7 +193,7 @@ collectives::Counts CallCounts::between_hosts(const Layout& layout, Collective b
   using collectives::Counts;
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
   const std::uint64_t members = layout.members_on(0);
-  // If all values of a reduction are gathered, each member's block is its whole contribution.
+  // If a reduction gathers all values instead, the block of each member is its whole vector.
   const bool has_vectors = between != call_.collective && has_blocks(between);
   const bool are_alike = (is_even_ || has_vectors) && layout.is_even();
   if (between == Collective::barrier) return Counts::each(1, 1);

@@ -18,8 +18,8 @@ Leaders::Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes
 
 std::shared_ptr<const Selection> Leaders::selection(SelectionKey question) const {
   question.root = machines_.machine_of(question.root);
-  // Two machines give two values. These can be folded in one order only, so that a schedule with
-  // any order gives the same bits.
+  // With two machines there are only two values to fold. Every schedule folds them in the same
+  // order, so a canonical order need not be required.
   if (machines_.size() == 2 && question.worst == collectives::Order::canonical)
     question.worst = collectives::Order::in_order;
   return selector_->answer(question);

@@ -14,8 +14,8 @@ namespace {
 
 using collectives::Collective;
 
-/// Returns the bytes of a contribution as writable ones, as the interface of schedules requires. No
-/// schedule writes to its input.
+/// Casts away const, because the interface of schedules requires writable input. No schedule writes
+/// to its input.
 std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
@@ -66,10 +66,10 @@ std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const 
   return buffer.bytes();
 }
 
-/// Returns whether a later step checks the values of the members. If there are several members,
-/// folding by a built-in operation checks their values. If there is only one, the schedule checks
-/// its values. An exclusive scan between hosts may leave some values unfolded; which ones depends
-/// on the schedule.
+/// Returns whether the members' values are checked later, so that they need no check now. Folding
+/// with a built-in operation checks the values of several members. The schedule checks the values
+/// of a single member, except in an exclusive scan between hosts: there it may leave some values
+/// unfolded.
 bool Local::is_checked_later() const {
   if (!fold_.is_built_in() || gathers_values()) return false;
   return calls_.size() > 1 || between_ != Collective::exscan;
@@ -81,7 +81,8 @@ bool Local::is_in_unchecked() const {
          calls_.size() == 1 && is_checked_later();
 }
 
-/// Checks a part of a member's contribution. `begin` is the position of its first byte.
+/// Checks a part of a member's contribution. `begin` is the byte offset of the part in the
+/// contribution.
 void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
   try {
     fold_.check(values);
@@ -195,8 +196,8 @@ void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
   }
 }
 
-/// Throws: WrongContribution. The value is valid alone, but cannot be combined with the values of
-///         earlier members.
+/// Throws: WrongContribution for a value that is valid alone, but cannot be combined with the
+///         values of earlier members.
 void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
                                std::size_t begin) const {
   const std::string why = fmt::format("combining what it contributed: {}", bad.wrong());
@@ -204,7 +205,7 @@ void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
   throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
 }
 
-/// Combines `left` with the contribution of the member at that place, and stores the result in
+/// Combines `left` with `given`, the contribution of the member at that place. Stores the result in
 /// `to`.
 void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                      std::span<const std::byte> given) {
@@ -225,7 +226,7 @@ void Local::line_up_in() {
   }
 }
 
-/// Orders the elements of an alltoall by target host. Elements for one host are ordered by source
+/// Copies the members' inputs of an alltoall to one array, ordered by target host, then by source
 /// member, then by target member.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
@@ -264,7 +265,7 @@ void Local::lend_out() {
   if (has_blocks && !layout_.is_in_order()) out_ = made(out_made_, out_.size());
 }
 
-/// Provides memory for `out`, if the outputs of the members differ.
+/// Provides the schedule's `out` for collectives in which each member gets a different result.
 void Local::lend_out_blocks() {
   const Collective collective = first().collective;
   if (is_scan(collective) && !layout_.has_one_each()) {
@@ -310,8 +311,8 @@ void Local::distribute() {
   }
 }
 
-/// Folds the contributions of all members in the order of their ranks. Before that, `out_` has the
-/// contributions in the order of the members' hosts.
+/// Folds the contributions of all members in rank order, and stores the results. Before the call,
+/// `out_` contains the gathered contributions in the order of places.
 void Local::fold_by_rank() {
   if (out_.empty()) return;
   const Collective collective = first().collective;
@@ -341,8 +342,8 @@ void Local::fold_by_rank() {
   }
 }
 
-/// Normalizes the prefixes of a scan, because the first contribution was not combined with another
-/// one.
+/// Normalizes the results of a scan. The first member's result needs it, because it was not
+/// combined with other values.
 void Local::normalize_prefixes() {
   const bool has_none = first().collective == Collective::exscan && me_ == 0;
   for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
@@ -374,8 +375,8 @@ void Local::hand_out_pairs() {
     }
 }
 
-/// Stores the prefix of each member. It combines the contributions of earlier hosts, then those of
-/// earlier members of this host.
+/// Stores the result of a scan in each member's array. Each result combines `out_`, the values of
+/// earlier hosts, with the values of earlier members on this host.
 void Local::hand_out_prefixes() {
   base::Buffer sum_made, next_made;
   std::span<std::byte> sum = made(sum_made, first().in.size());

@@ -19,8 +19,9 @@ namespace {
 
 using collectives::Collective;
 
-/// Channels of wake-ups. A failed operation fails all channels with higher numbers. These channels
-/// have higher numbers than any operation, so they fail with any operation.
+/// Message channels for wake-ups. A failed operation fails all channels with higher numbers. The
+/// channels for wake-ups have higher numbers than any operation, so every failed operation fails
+/// them.
 constexpr std::uint64_t alarm_channel_of_values = std::numeric_limits<std::uint64_t>::max() - 1,
                         alarm_channel_of_results = alarm_channel_of_values - 1;
 /// Names of messages on the channel of an operation. A schedule never uses such names.
@@ -97,7 +98,8 @@ bool MachineGroup::run(const RegionOperation& operation, const Between& between)
   return true;
 }
 
-/// Carries out a part of the operation among the hosts of this machine.
+/// Carries out one step of the operation, such as its reduction to the leader, among the hosts of
+/// this machine.
 void MachineGroup::run_part(const RegionOperation& operation, Collective collective,
                             std::uint32_t root, std::span<std::byte> out, RegionMember& region) {
   if (hosts_.size() == 1) {
@@ -107,9 +109,9 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
     return;
   }
   const collectives::CollectiveSpec task{collective, topology_, operation.task.counts, root};
-  // A leader first waits for the hosts of its machine and then for other leaders. The region does
-  // not show this progress. The leader fails the operation itself if one of these waits is too
-  // long.
+  // A leader waits twice, for the hosts of its machine and then for other leaders. The other hosts
+  // do not see its progress in between, so they wait twice as long for the result. If one of the
+  // leader's waits is too long, the leader fails the operation itself.
   Patience patience = operation.patience;
   if (collective == Collective::broadcast && me_ != root) patience.longest *= 2;
   region.run({.turn = operation.turn,
@@ -130,9 +132,9 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
 
 // ---- agreement ---------------------------------------------------------------------------------
 
-/// Returns whether the group has shared regions. At the first call, the hosts agree on that by
-/// messages. The first member of each machine makes the regions and sends the others the names
-/// under which they get them.
+/// Returns whether the group has shared regions. In the first call, the first member of each
+/// machine makes the regions, and sends the other members names under which they can map them. Then
+/// all hosts agree by messages whether every host has its regions.
 bool MachineGroup::meet(const RegionOperation& operation) {
   if (state_ != State::unknown) return state_ == State::mapped;
   const std::size_t regions = hosts_.size() == 1 ? 0 : parts_.machines.is_one() ? 1 : 2;
@@ -162,7 +164,7 @@ std::optional<paths::SharedRegion> MachineGroup::make_region(
     name = new_door_name();
     region = paths::SharedRegion::make(static_cast<std::uint32_t>(hosts_.size()));
     door.emplace(name, base::Descriptor(dup(region->descriptor().get())));
-  } catch (const std::system_error&) {  // lanes do the same, only slower
+  } catch (const std::system_error&) {  // without regions, the group uses lanes, which are slower
     region.reset();
     name.clear();
   }
@@ -178,13 +180,14 @@ std::optional<paths::SharedRegion> MachineGroup::map_region(const RegionOperatio
     if (!door.empty())
       return paths::SharedRegion::map(runtime::DescriptorDoor::knock(geteuid(), door),
                                       static_cast<std::uint32_t>(hosts_.size()));
-  } catch (const std::system_error&) {  // lanes do the same, only slower
+  } catch (const std::system_error&) {  // without regions, the group uses lanes, which are slower
   }
   return std::nullopt;
 }
 
-/// Returns whether all hosts of the group have their regions. The first member of a machine asks
-/// the other members, and the first host of the group asks the first members of the other machines.
+/// Returns whether all hosts of the group have their regions. The first member of each machine
+/// collects the answers of its machine. The first host of the group collects those of the other
+/// machines, and distributes the result.
 bool MachineGroup::agree(const RegionOperation& operation, bool has_regions) {
   const auto first_on = [this](std::uint32_t machine) {
     return parts_.hosts[parts_.machines.participants(machine).front()];
@@ -200,7 +203,8 @@ bool MachineGroup::agree(const RegionOperation& operation, bool has_regions) {
   if (me_ != 0 || machine_ != 0) {
     const std::uint32_t asking = me_ != 0 ? hosts_[0] : first_on(0);
     send(operation, asking, name_of_mapped, has_regions ? yes : "");
-    // Three deadlines: the host that asks may wait for others, which may wait for others.
+    // Waits up to three times the patience: the asking host may wait for other hosts first, and
+    // those for further hosts.
     has_regions = receive(operation, asking, name_of_agreed, 3) == yes;
   }
   for (const std::uint32_t host : asked)

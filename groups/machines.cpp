@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/machines.cpp — participants by machine
+// groups/machines.cpp — assignment of participants to machines
 #include "groups/machines.hpp"
 
 #include <algorithm>

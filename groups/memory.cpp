@@ -23,7 +23,7 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
   lent.bytes = bytes;
 }
 
-/// If a larger block is needed, the earlier blocks are kept, because callers still use them. The
+/// Keeps the earlier blocks when a larger one is needed, because callers still refer to them. The
 /// operating system provides no pages for memory that is never used.
 base::Payload nothing(std::size_t bytes) {
   static runtime::Mutex mutex;
@@ -48,7 +48,8 @@ Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
     return added;
   }
   chunk.made = base::Buffer(bytes(range.count));
-  // Not before the assignment above: a small buffer holds its bytes inline, so they move with it.
+  // Must follow the assignment above: a small buffer contains its bytes, so their address changes
+  // when the buffer is moved.
   chunk.bytes = chunk.made.bytes();
   return added;
 }

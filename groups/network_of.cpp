@@ -17,7 +17,7 @@
 namespace groups {
 namespace {
 
-/// Returns the properties of the link; if there is none, those of a link that takes no time.
+/// Returns the model of an emulated link; if the link is not emulated, a model that takes no time.
 tuning::Link passed(const paths::HopLink& link) {
   return link.is_there() ? paths::link_of(link) : tuning::Link();
 }
@@ -48,7 +48,7 @@ void add_exits(pricing::Network& network, const paths::Plan& plan,
   }
 }
 
-/// Sets the costs of the hosts that the plan states.
+/// Adds to the network the costs of hosts that the plan states, if it states any.
 void add_costs(pricing::Network& network, const paths::Plan& plan,
                const std::vector<std::uint32_t>& hosts,
                const std::vector<std::uint32_t>& clusters) {
@@ -74,7 +74,7 @@ std::vector<std::uint32_t> participants_of(const paths::Plan& plan) {
   return hosts;
 }
 
-/// The groups of the topology are numbered in the order of the plan.
+/// Numbers the groups at each level in the order in which the plan lists their hosts.
 collectives::Topology topology_of(const paths::Plan& plan,
                                   const std::vector<std::uint32_t>& hosts) {
   if (hosts.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/patience.cpp — questions to hosts that are late, and the error about them
+// groups/patience.cpp — inquiries to hosts that are late, and the error that names them
 #include "groups/patience.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,8 @@
 namespace groups {
 namespace {
 
-/// Time without progress after which this host asks other hosts for the reason. Doubles each time.
+/// Duration without progress after which this host first asks other hosts for the reason. The
+/// duration doubles after each inquiry.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace

@@ -33,8 +33,9 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
 }
 
-/// Whether hosts may use shared regions for the call. If some blocks are large and others small,
-/// chunks with a piece of every block would be almost empty.
+/// Returns whether the group uses shared regions for the call, if it has them. It does not if some
+/// blocks are large and most are small: chunks with a piece of every block would then be almost
+/// empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question,
                            const Machines& machines) {
   if (!call.has_values || !is_selected(call.algorithm) || call.selector != nullptr) return false;

@@ -19,7 +19,7 @@ std::optional<Order> order_of(const CollectiveSpec& task, const pricing::Candida
   return candidate.algorithm->order(task, candidate.parameters);
 }
 
-/// An algorithm and an order of summation.
+/// Algorithm and order of summation, which all schedules of one row of the ranking share.
 using Kind = std::pair<const collectives::Algorithm*, std::optional<Order>>;
 
 std::map<Kind, std::vector<pricing::Family>> families_by_kind(const CollectiveSpec& task,

@@ -19,7 +19,7 @@ using collectives::Range;
 
 namespace {
 
-/// Largest vector that one member folds for all.
+/// Size of the largest vector that one member folds for all members.
 constexpr std::size_t folded_at_once_bytes_max = std::size_t{16} << 10;
 
 void put(std::span<std::byte> to, std::span<const std::byte> from) {
@@ -35,7 +35,7 @@ void throw_if_abandoned(const RegionOperation& operation) {
                              paths::FailureCause::ended);
 }
 
-/// Returns the part of an array that a range of elements takes.
+/// Returns the bytes of a range of elements in an array.
 template <class Byte>
 std::span<Byte> RegionExecution::part(std::span<Byte> bytes, Range range) const {
   return bytes.subspan(range.offset * operation_.element_bytes,
@@ -43,7 +43,8 @@ std::span<Byte> RegionExecution::part(std::span<Byte> bytes, Range range) const 
 }
 
 bool RegionExecution::can_work_in_place(Collective collective) {
-  // Such an operation writes a chunk of `out` after it has read the same chunk of `in`.
+  // The collectives named here write a chunk of `out` only after they have read the same chunk of
+  // `in`.
   return collective == Collective::reduce || collective == Collective::allreduce ||
          collective == Collective::scan || collective == Collective::exscan;
 }
@@ -73,7 +74,8 @@ std::span<const std::byte> RegionExecution::own(Range range) const {
   return part(std::span<const std::byte>(operation_.in), range);
 }
 
-/// Folds values, of which the first has the index `first` in the vector of the operation.
+/// Folds values into `into`. `first` is the index of their first element in the vector of the
+/// operation.
 void RegionExecution::fold(std::span<std::byte> into,
                            std::span<const std::span<const std::byte>> values, Count first) {
   try {
@@ -84,7 +86,8 @@ void RegionExecution::fold(std::span<std::byte> into,
   }
 }
 
-/// Ends a round. Records the wait for it, if it is the first one of the operation.
+/// Ends a round: waits until all members have written their values. Records this wait in the trace
+/// for the first round of the operation.
 void RegionExecution::exchange_values() {
   throw_if_abandoned(operation_);
   runtime::yield_to_services();
@@ -105,7 +108,8 @@ void RegionExecution::broadcast() {
   } while (at < out.size());
 }
 
-/// The root folds a small vector.
+/// Small vectors: the root folds the values that the members have posted. Large vectors: see
+/// reduce_in_chunks().
 void RegionExecution::reduce() {
   const std::uint32_t root = operation_.task.root;
   const std::span<const std::byte> in = operation_.in;
@@ -122,7 +126,8 @@ void RegionExecution::reduce() {
   member_.collect();
 }
 
-/// The last member to arrive folds a small vector.
+/// Small vectors: the last member to arrive folds all values. Large vectors: see
+/// reduce_in_chunks().
 void RegionExecution::allreduce() {
   const std::span<const std::byte> in = operation_.in;
   if (in.size() > folded_at_once_bytes_max) return reduce_in_chunks(operation_.out);
@@ -161,15 +166,15 @@ void RegionExecution::gather() {
   }
 }
 
-/// Waits at the root for the value that a member has posted, and returns it.
+/// Returns the value that a member posts for this root. Blocks until it is posted.
 std::span<const std::byte> RegionExecution::await_posted(std::uint32_t member, std::size_t bytes) {
   if (!member_.has_posted(member)) late_ = member;
   return member_.posted(call(), member, bytes);
 }
 
-/// Folds a large vector chunk by chunk. Each member folds its share of each chunk. Between the
-/// rounds k and k + 1, a member copies the result of chunk k - 1, folds its share of chunk k and
-/// gives chunk k + 1.
+/// Folds a large vector chunk by chunk. Each member folds its share of each chunk. Between rounds k
+/// and k + 1, a member does three things. It copies the result of chunk k - 1, folds its share of
+/// chunk k, and writes its values of chunk k + 1 to the region.
 void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
   const std::size_t element_bytes = operation_.element_bytes;
   const Count all = operation_.task.vector().count,
@@ -179,7 +184,7 @@ void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
     const Count members = member_.members(), begin = chunk.count * me_ / members;
     return Range{begin, chunk.count * (me_ + 1) / members - begin};
   };
-  Range before;  // the chunk that was folded last
+  Range before;  // range of the chunk that was folded last
   for (Count begin = 0; begin < all; begin += before.count) {
     const Range chunk = chunk_at(begin), share = share_of(chunk);
     const std::span<std::byte> value = member_.next_value(chunk.count * element_bytes);
@@ -196,14 +201,14 @@ void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
   take_result(before, out);
 }
 
-/// Copies the result of a chunk to `out`, after the round that followed the fold.
+/// Copies the result of a chunk to `out`. Requires: a round has ended since the chunk was folded.
 void RegionExecution::take_result(Range chunk, std::span<std::byte> out) const {
   if (!out.empty())
     put(part(out, chunk), member_.result(1, chunk.count * operation_.element_bytes));
 }
 
-/// Folds a part of a chunk that all members have given, except that this member takes its own
-/// values from `in`.
+/// Folds this member's share of a chunk. Reads the other members' values from the region, and its
+/// own values from `in`.
 void RegionExecution::fold_share(Range chunk, Range share) {
   const std::size_t bytes = chunk.count * operation_.element_bytes;
   std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
@@ -215,7 +220,8 @@ void RegionExecution::fold_share(Range chunk, Range share) {
        mine.offset);
 }
 
-/// Carries out a collective in which each member takes blocks of others. Reductions fold them.
+/// Carries out a collective in which each member copies blocks of other members or, in reductions
+/// and scans, folds them.
 void RegionExecution::exchange() {
   const collectives::CollectiveSpec& task = operation_.task;
   const std::size_t element_bytes = operation_.element_bytes;
@@ -248,7 +254,7 @@ void RegionExecution::exchange() {
   }
 }
 
-/// Returns what a member does with the blocks that it takes.
+/// Returns which blocks member `me` receives, and how it uses them.
 RegionExecution::Blocks RegionExecution::blocks_of(const collectives::CollectiveSpec& task,
                                                    std::uint32_t me) {
   const std::uint32_t members = task.size();
@@ -272,13 +278,14 @@ RegionExecution::Blocks RegionExecution::blocks_of(const collectives::Collective
 
 // ---- traces ------------------------------------------------------------------------------------
 
-/// Records the wait of this host for `source` in the first round like a message. If this host is
-/// the source, records a message to each host that reads its value. Does nothing in later rounds.
+/// Records the first wait of the operation in the trace, as a message that this host receives from
+/// `source`. If this host is the source, records a message to each host that reads its value. Does
+/// nothing after the first wait.
 void RegionExecution::record_wait(std::uint32_t source) {
   if (operation_.trace == nullptr || is_wait_recorded_) return;
   is_wait_recorded_ = true;
   const collectives::CollectiveSpec& task = operation_.task;
-  // Others read nothing from the root of such an operation, and only the root reads from others.
+  // In these operations only the root reads values, those of the other members.
   const bool has_one_reader =
       task.collective == Collective::gather ||
       (task.collective == Collective::reduce && operation_.in.size() <= folded_at_once_bytes_max);

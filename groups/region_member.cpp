@@ -13,7 +13,8 @@
 namespace groups {
 namespace {
 
-/// Name of a message on the channel of an operation. Neither a schedule nor an agreement uses it.
+/// Name of the message that expect_failures() waits for, on the channel of an operation. Schedules
+/// and MachineGroup use other names.
 constexpr std::uint64_t name_of_failure = ~std::uint64_t{4};
 constexpr std::size_t no_entry = std::numeric_limits<std::size_t>::max();
 
@@ -92,14 +93,15 @@ void RegionMember::listen(std::uint32_t member) {
   entries_[waits_->add(alarms_[member])] = {member, true};
 }
 
-/// The message is sent even though the handle is dropped. A member that has left needs none.
+/// Sends an empty message. Destroying the returned handle at once does not cancel it.
 void RegionMember::wake(std::uint32_t member) {
   parts_.lanes.send(parts_.hosts[member], parts_.alarm_channel, {});
 }
 
-/// Waits for a message of each other host on the channel of the operation. No host sends such a
-/// message. The wait fails if the operation fails, or if the host is lost. When this host asks, the
-/// other hosts compare their use of the channel with this wait.
+/// Starts to receive a message of each other host on the channel of the operation. No host ever
+/// sends this message. The receive fails if the operation fails or the host is lost, and so
+/// notifies this host. When this host asks the other hosts, they compare their use of the channel
+/// with this receive.
 void RegionMember::expect_failures() {
   const OperationName& of = operation_->name;
   failures_.resize(parts_.hosts.size());
@@ -124,8 +126,8 @@ void RegionMember::forget_failures() {
   failures_.clear();
 }
 
-/// Waits for a wake-up or a failure. Without wake-ups, because the channel of wake-ups has failed
-/// with a later operation, waits for a millisecond.
+/// Waits for a wake-up or a failure. If a later operation has failed, there are no more wake-ups,
+/// because their channel has failed with it. In that case waits for at most a millisecond.
 std::optional<std::size_t> RegionMember::wait_for_entry() {
   if (!are_alarms_lost_) return wait_patiently(*waits_, parts_.runtime, operation_->patience);
   const base::Nanos now = parts_.runtime.now();
@@ -138,7 +140,8 @@ std::optional<std::size_t> RegionMember::wait_for_entry() {
   return entry ? entry : std::optional(no_entry);
 }
 
-/// Throws the failure of a lost host, if it is one of these members, or if no other can be awaited.
+/// Throws the failure of a lost host if this host is among the members `late`, or if no member is
+/// left for which to wait.
 void RegionMember::throw_if_lost(const std::vector<std::uint32_t>& late) const {
   if (lost_.empty()) return;
   for (const std::uint32_t member : late)
@@ -167,8 +170,8 @@ void RegionMember::sleep(const std::function<std::vector<std::uint32_t>()>& late
       are_alarms_lost_ = true;
       return;
     }
-    // A lost host that has done its part does not keep the others from theirs. A later wait of the
-    // operation may be for it.
+    // The other members can continue if the lost host has done its part. The failure is stored,
+    // because a later wait of the operation may be for this host.
     lost_[found.member] = std::current_exception();
     const auto members = late();
     if (members.empty()) throw;

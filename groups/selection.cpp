@@ -30,7 +30,7 @@
 namespace groups {
 namespace {
 
-/// Returns a text that is different for different counts.
+/// Returns a text that identifies the counts: different counts have different texts.
 std::string text_of(const collectives::Counts& counts) {
   const std::size_t blocks = counts.blocks();
   if (counts.total() / blocks == counts.largest() && counts.total() % blocks == 0)
@@ -48,9 +48,9 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Returns the costs to assume: those of a machine's memory or of a fast network, if the config
-/// states none. Bytes must cost time. Otherwise the schedule with the fewest messages would be the
-/// best for any size.
+/// Returns the costs to assume. If the network has no costs at all, they are those of a machine's
+/// memory or a fast network. Bytes must cost time. Otherwise the schedule with the fewest messages
+/// would be the best for any size.
 AssumedCosts assumed_for(const pricing::Network& network) {
   if (!network.frame_costs.empty()) return {.has_network = true};
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
@@ -74,8 +74,8 @@ pricing::Network with_costs(pricing::Network network, const AssumedCosts& assume
   return network;
 }
 
-/// Returns whether the operation gives the same bits in any order. Floating-point minima and maxima
-/// do not: 0 and -0 are equal, and the first of them is the result.
+/// Returns whether the reduction gives the same bits in any order of its values. Floating-point
+/// minima and maxima do not: 0 and -0 are equal, and the first of them is the result.
 bool is_exact(const Call& call) {
   const bool is_floating = call.scalar == base::Scalar::f32 || call.scalar == base::Scalar::f64;
   const std::string_view operation = call.operation;
@@ -103,8 +103,8 @@ std::vector<std::string> names_of(const paths::Plan& plan,
   return names;
 }
 
-/// Returns the group as tables of decisions describe it. Hosts with addresses that differ in the
-/// port only are on one machine.
+/// Returns the shape of a group, by which tables of decisions are searched. Hosts whose addresses
+/// differ in the port only count as one machine.
 tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                       const collectives::Topology& topology) {
   std::set<std::string> machines;
@@ -119,7 +119,7 @@ tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>&
           .transport = plan.transport_word()};
 }
 
-/// Sets the digest that must be equal on all hosts.
+/// Sets signature_digest, which must be equal on all hosts.
 void sign(const SelectionKey& key, Selection& choice) {
   choice.signature_digest =
       base::digest_of(fmt::format("{}\n{}\n{}", text_of(key), choice.text(),
@@ -294,7 +294,8 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
   return choice;
 }
 
-/// Selects the schedule of the table of decisions. Returns false if the table has none.
+/// Selects the schedule that the table of decisions names for the operation. Returns false if there
+/// is no table, or no row for it.
 /// Throws: std::invalid_argument if the row's schedule cannot carry out the operation.
 bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) const {
   if (!decisions_) return false;
@@ -328,8 +329,8 @@ bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) 
 
 namespace {
 
-/// Removes limits that exist only in the planner's model from the ports of a plan. Keeps the limits
-/// that the executor applies.
+/// Removes from the ports of a planned schedule the limits that only the planner's model has. Keeps
+/// the limits that the executor applies.
 /// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {
   if (ports.is_half_duplex)
@@ -342,7 +343,7 @@ void keep_to_hosts(pricing::Ports& ports) {
 
 }  // namespace
 
-/// Reads the plan from a file, or computes it now.
+/// Reads the planned schedule from a file (`file:...`), or lets the named planner compute it.
 /// Throws: std::invalid_argument, ConfigError.
 planning::Contender Selector::planned(const SelectionKey& question,
                                       const collectives::CollectiveSpec& task) const {

@@ -17,7 +17,7 @@ std::unique_ptr<GroupTrace> GroupTrace::of(paths::Deployment& deployment, const 
   return std::make_unique<GroupTrace>(deployment, layout, participant, name);
 }
 
-/// If a group is created again after all members have left it, its trace gets another name.
+/// Names the trace. If a group of the same name existed before, the name gets a number.
 GroupTrace::GroupTrace(paths::Deployment& deployment, const Layout& layout,
                        std::uint32_t participant, const std::string& name)
     : deployment_(deployment),
@@ -66,7 +66,7 @@ void ShareTrace::waited(std::size_t member, std::int64_t begin_nanos) const {
   group_.deployment_.recorder().add(call_record(eventspace::EventKind::wait, member, begin_nanos));
 }
 
-/// Returns the record of a call of a member's thread that ends now.
+/// Returns the record of a member's call or wait, from `begin_nanos` until now.
 eventspace::EventRecord ShareTrace::call_record(eventspace::EventKind kind, std::size_t member,
                                                 std::int64_t begin_nanos) const {
   eventspace::EventRecord record;

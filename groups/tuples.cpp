@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — position of array values in tuples, and the length before them
+// groups/tuples.cpp — position of an array's values in a tuple, after the array's length
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ const Field& array_of(const pastset::Element& element) {
   return fields[0];
 }
 
-/// Returns the number of bytes of the length that precedes an array of variable size; 0 for other
+/// Returns the size of the length field before the values of an array of variable size; 0 for other
 /// arrays.
 std::size_t front_bytes(const Field& field) {
   return field.is_variable() ? sizeof(std::uint32_t) : 0;
