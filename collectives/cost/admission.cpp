@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.cpp — waits of a participant's steps for its earlier, unfinished
-// steps.
+// collectives/cost/admission.cpp — admission of a participant's steps, and their waits for earlier,
+// unfinished steps.
 #include "collectives/cost/admission.hpp"
 
 namespace pricing {
@@ -32,8 +32,8 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Makes sure that `pulled_` contains the next step of the program. If necessary, generates further
-/// portions of the program. Returns false if the program has no further step.
+/// Makes sure that `pulled_` contains the program's next step, and generates further portions of
+/// the program for that if necessary. Returns false if the program has no further step.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

@@ -88,8 +88,8 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-/// Returns the time at which the link has taken over the frame. The link also takes over frames
-/// that must wait for a stream.
+/// Passes a frame to its link. Returns the time at which the sender can pass the next frame: at
+/// once if the link has streams, because frames then wait in the link for a free stream.
 Nanos Evaluation::enter_link(const Event& event) {
   const Message& message = messages_[event.item];
   const std::size_t link = network_.link_index(message.source, message.target);
@@ -109,8 +109,8 @@ Nanos Evaluation::enter_link(const Event& event) {
   return passage.free_again;
 }
 
-/// Handles a frame that leaves its link. If messages keep their sending port until they have left
-/// the link (Ports::blocks), the last frame of a message frees the port.
+/// Handles a frame's exit from its link. With Ports::blocks, the last frame of a message also frees
+/// the message's sending port.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
   Message& message = messages_[event.item];
   message.entered = std::min(message.entered, event.time);
@@ -165,7 +165,7 @@ void Evaluation::pass_side(Event event) {
   push(event);
 }
 
-/// Lets an exit on the way receive and send a frame.
+/// Charges an exit on the frame's route for receiving and sending the frame.
 void Evaluation::pass_exit(Event event) {
   const Message& message = messages_[event.item];
   const Bytes bytes = frame_bytes(message, event.frame);
@@ -177,8 +177,8 @@ void Evaluation::pass_exit(Event event) {
   push(event);
 }
 
-/// Lets the targets receive the frames whose last bytes have arrived at this instant, after their
-/// other work.
+/// Makes the targets receive the frames whose last bytes arrived at this instant. A target begins
+/// after the work that was requested of it before.
 void Evaluation::receive_frames() {
   for (Event& event : arrived_) {
     const Message& message = messages_[event.item];
@@ -200,9 +200,8 @@ void Evaluation::arrive(const Event& event) {
   give_back(message);
 }
 
-/// Returns credit to the sender of a message. The credit is that of frames which arrived while the
-/// receiving step still waited for earlier steps. It is returned when the step has consumed their
-/// bytes.
+/// Returns to the sender the credit of the frames that have arrived so far. Called when the
+/// receiving step can take these frames.
 void Evaluation::give_back(Message& message) {
   if (message.credit_used == 0) return;
   push({.time = now_ + network_.latency(message.target, message.source),

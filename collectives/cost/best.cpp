@@ -33,18 +33,20 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
-/// Maximum number of messages of a schedule that is evaluated. A million messages take about a
-/// second.
+/// Maximum number of messages of a schedule that is evaluated. An evaluation of a million messages
+/// takes about a second.
 constexpr std::size_t messages_most = std::size_t{1} << 20;
 /// The search ends when the best time exceeds the lower bound by at most this fraction.
 constexpr double above_bound = 0.001;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
-/// The search first evaluates a few candidates of each family (best.hpp). It evaluates more of them
-/// if the best time of these few is at most this many times the best time of all families.
+/// The search first evaluates a few candidates of each family (best.hpp). It continues with a
+/// family if the best time of these few is at most `near` times the best time so far of all
+/// families.
 constexpr double near = 1.3;
 
-/// Returns the message lengths to try: the whole vector, then halves, quarters and so on.
+/// Returns the maximum lengths of messages to try, in array elements: "0" (the whole vector), then
+/// a half of the vector, a quarter and so on.
 std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes) {
   std::vector<std::string> values{"0"};
   const Count whole = task.vector().count;
@@ -140,7 +142,8 @@ void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
   if (!family.empty()) families_.push_back(std::move(family));
 }
 
-/// Returns the bytes of an array element. The message of a barrier has no bytes.
+/// Returns the size of an array element for the evaluation: 0 for a barrier, whose messages have no
+/// bytes.
 Bytes bytes_of(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == Collective::barrier ? 0 : element_bytes;
 }
@@ -166,8 +169,8 @@ class Search {
   Nanos best_time() const {
     return best_.candidate.algorithm == nullptr ? Nanos::max() : best_.price.time;
   }
-  /// Returns the time at which the first evaluations of a family's candidates are aborted. If they
-  /// all reach it, no further candidates of the family are evaluated.
+  /// Returns the predicted time at which guess() aborts the evaluation of a candidate. If all
+  /// guesses of a family reach this limit, no further candidates of the family are evaluated.
   Nanos limit_of_guesses() const {
     if (best_.candidate.algorithm == nullptr) return Nanos::max();
     return Nanos(static_cast<Nanos::rep>(static_cast<double>(best_time().count()) * near) + 1);
@@ -198,16 +201,16 @@ std::size_t count_of(const std::vector<Family>& families) {
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
-  std::vector<std::size_t> members;  // indices of the candidates that send not too many messages
-  // Least time of the candidates that were evaluated first.
+  std::vector<std::size_t> members;  // indices in `family` of the candidates to search
+  // Least time of the candidates that guess() has evaluated.
   Nanos guess = Nanos::max();
   std::size_t guessed = 0;  // index in `members` of the candidate with this time
 };
 
 class Prospects {
  public:
-  /// Keeps the first candidate of each family, and those that send at most `messages_most`
-  /// messages.
+  /// Selects the families to search. Keeps the first candidate of each, and the candidates that
+  /// send at most `messages_most` messages.
   Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
             const Network& network);
   /// Evaluates a few candidates of each family.
@@ -216,7 +219,7 @@ class Prospects {
   void refine(Search& search, Nanos good_enough);
 
  private:
-  std::vector<Prospect> prospects_;  // the family with the least load first
+  std::vector<Prospect> prospects_;  // sorted by load, the least first
 };
 
 /// Returns the number of portions in which the candidate's steps are generated (stretches or
@@ -239,7 +242,8 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
-  // The busiest participant counts separately, because it may be the only one that sends to all.
+  // Messages of the busiest participant. They are not extrapolated to all participants, because it
+  // may be the only one that sends to all.
   std::size_t busiest = 0;
   collectives::Steps steps;
   base::RunningDigest digest;
@@ -274,8 +278,8 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
   return sketch;
 }
 
-/// Returns the candidate's time for blocks of one array element each. Returns half of Nanos::max()
-/// if that time reaches the limit.
+/// Returns the candidate's predicted time for blocks of one array element each. Returns 0 if the
+/// candidate does not support such blocks, and half of Nanos::max() if the time reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
@@ -287,10 +291,10 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
 
 /// Selects the families to search. A family is a set of candidates that differ only in the length
 /// of messages (best.hpp). Up to `very_many` participants, all families are selected. For more
-/// participants, only one of several equal families is selected, and none that sends too many
-/// messages. Of the rest, those with the least sum of two times are selected: the time for one
-/// array element, and the load of the busiest link or sending host. This sum is about the time with
-/// the best length of messages.
+/// participants, families with equal steps are reduced to one, and families with too many messages
+/// are dropped. Of the rest, those with the least sum of two times are selected: the time for one
+/// array element, and the load of the busiest link or sending host. This sum estimates the time
+/// with the best length of messages.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/bound.cpp — bytes that hosts need from each other, and the rates between them.
+// collectives/cost/bound.cpp — lower bounds from the bytes that hosts need of each other, and the
+// rates between hosts.
 #include "collectives/cost/bound.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +15,12 @@ using collectives::Collective;
 using collectives::CollectiveSpec;
 using collectives::Rank;
 
-// If there are more clusters than this, the only cuts are those of one cluster against all others.
+// Maximum number of clusters for which all cuts are examined. For more clusters, only the cuts
+// between one cluster and all others are examined.
 constexpr std::size_t most_clusters_cut = 8;
-/// If there are more clusters or hosts than these limits, the bound is weaker, but still a lower
-/// bound. Routes may then pass through any cluster. Only some of the hosts are examined for what
-/// they must send and receive.
+/// Limits above which the bound is weaker, but still a lower bound. Above `most_clusters_passed`
+/// clusters, pass_any() estimates latencies. Above `most_hosts` hosts, sending and receiving are
+/// examined for about `hosts_of_more` hosts only.
 constexpr std::size_t most_clusters_passed = 1024;
 constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
@@ -84,9 +86,9 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
   return ends;
 }
 
-/// Computes the least latency from each cluster to each other one. Routes may pass through other
-/// clusters. For two pairs of hosts in the same two clusters, the routes differ only inside these
-/// two clusters.
+/// Computes the least latency from each cluster to each other cluster, over routes that may pass
+/// through further clusters. Latencies inside the first and the last cluster are not included; they
+/// are in ends_.
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
@@ -112,8 +114,9 @@ void Bounds::find_latencies() {
     }
 }
 
-/// Sets lower bounds for the latencies of routes through other clusters. The bound is the least
-/// latency from the source to any cluster, plus the least latency from any cluster to the target.
+/// Reduces each latency between two clusters to a lower bound for routes through other clusters.
+/// The bound is the least latency from the source to any cluster, plus the least latency from any
+/// cluster to the target.
 void Bounds::pass_any() {
   const std::size_t clusters = network_.clusters();
   std::vector<Nanos> there(clusters, Nanos::max() / 4), back = there;
@@ -139,7 +142,7 @@ Nanos Bounds::latency(Rank from, Rank to) const {
   return here == there ? std::min(network_.latency(from, to), around) : around;
 }
 
-/// Returns how many bytes of the host `source` are needed for the result of the host `target`.
+/// Returns the number of bytes from host `source` that host `target` needs for its result.
 Bytes Bounds::needed(Rank source, Rank target) const {
   if (source == target) return 0;
   const auto block = [&](std::size_t index) {
@@ -162,13 +165,14 @@ Bytes Bounds::needed(Rank source, Rank target) const {
   return 0;
 }
 
-/// Whether a host needs to send its bytes only once, because they are the same for all targets.
+/// Returns whether each host's bytes are the same for all targets, so that the host needs to send
+/// them only once.
 bool Bounds::is_same_for_all() const {
   return task_.collective != Collective::scatter && task_.collective != Collective::alltoall &&
          task_.collective != Collective::reduce_scatter;
 }
 
-/// Whether contributions of several sources may arrive as one sum.
+/// Returns whether the contributions of several sources can arrive as one sum.
 bool Bounds::is_summed_up() const { return collectives::is_reduction(task_.collective); }
 
 void Bounds::raise(Nanos time, const std::string& reason) {
@@ -180,9 +184,10 @@ struct Demand {
   Bytes bytes;
 };
 
-/// Returns a lower bound on the time of all transfers at the given rate. For each number k, the k
-/// transfers with the largest latencies are examined. They take at least the time of their bytes,
-/// plus the least of their k latencies. The bound is the largest of these times.
+/// Returns a lower bound on the time of all transfers at the given rate. For each k, the k
+/// transfers with the largest latencies take at least the time of their bytes plus the least of
+/// their k latencies. The bound is the largest of these times. If `count_once`, the bytes of all
+/// transfers are the same.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });
@@ -228,8 +233,8 @@ void Bounds::bound_receiving(Rank host) {
         fmt::format("what host {} must receive", host));
 }
 
-/// Returns the number of different bytes that must cross from the side `inside` of the cut to the
-/// other side.
+/// Returns the number of bytes that must cross the cut from `inside` to `outside`. Bytes that can
+/// cross once for several targets, or as one sum, count once.
 Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
@@ -246,8 +251,8 @@ Bytes Bounds::crossing(const Cut& cut) const {
   return is_summed_up() && is_same_for_all() ? largest : sum;
 }
 
-/// Returns the least latency from any host of the side `inside` to a host of the other side that
-/// needs its data.
+/// Returns the least latency from a host of `inside` to a host of `outside` that needs data of
+/// `inside`.
 Nanos Bounds::nearest(const Cut& cut) const {
   Nanos nearest = Nanos::max();
   for (const Rank to : cut.outside) {
@@ -269,8 +274,9 @@ void Bounds::bound_behind_exit(const Cut& cut, const tuning::LinkModel& side) {
         fmt::format("{} bytes that must pass an exit", bytes));
 }
 
-/// Bounds the time of the data between the hosts of a cluster with an exit and all other hosts. All
-/// these data pass the network interface of the exit.
+/// Raises the bound by two cuts, one for each direction. They divide the hosts behind an exit (the
+/// other hosts of its cluster) from all others, including the exit. All data across these cuts pass
+/// the network interface of the exit.
 void Bounds::bound_exit(std::size_t cluster) {
   const std::optional<std::uint32_t> exit = network_.exits[cluster];
   if (!exit) return;

@@ -14,7 +14,8 @@ namespace pricing {
 namespace simulation {
 namespace {
 
-/// Throws: std::invalid_argument, because hosts have unfinished steps and nothing more happens.
+/// Throws: std::invalid_argument that describes a deadlock: there are unfinished steps, but no
+///         further events.
 [[noreturn]] void throw_stuck(const std::vector<Host>& hosts, std::size_t window) {
   std::string who;
   for (Rank rank = 0; rank < hosts.size(); ++rank)
@@ -156,7 +157,7 @@ void Evaluation::do_step(Rank me, Slot slot) {
         .step = message.serial});
 }
 
-/// Requests the processor for a reduction or a copy.
+/// Adds a reduction or a copy to the work of the host's processor.
 void Evaluation::request_work(Rank me, Slot slot) {
   const Admitted& step = hosts_[me].admission[slot];
   const Nanos time = processors_.work_time(me, step.action, step.elements * element_bytes_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/least_window.cpp — execution of steps without times, with more and more
-// unfinished steps.
+// collectives/cost/least_window.cpp — execution of steps without times, with a window that grows
+// until all steps end.
 #include "collectives/cost/least_window.hpp"
 
 #include <array>
@@ -23,26 +23,27 @@ struct PendingMessage {
 };
 
 struct Queue {
-  std::deque<Slot> steps;  // steps that still need a port, in order
+  std::deque<Slot> steps;  // steps that still need a port, in the order of the program
   std::size_t taken = 0;
 };
-// [0]: for messages of the own cluster, or for all messages. [1]: for messages of other clusters.
+// [0]: queue for messages of the own cluster, or for all messages. [1]: queue for messages of other
+// clusters.
 using Queues = std::array<Queue, 2>;
 
 struct WindowedHost {
   explicit WindowedHost(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Slot> free;
-  // Whether a step waits for no earlier step, by the slot of the step.
+  // Whether each step waits for no earlier step; indexed by slot.
   std::vector<bool> is_free;
   Queues sending, receiving;
   bool is_touched = false;
 };
 
-/// Executes the steps of all participants without regard to time. A step that ends never prevents
-/// another one, and ports are taken in a fixed order. The result therefore does not depend on the
-/// order in which steps execute. For this reason the window can also be increased during the run if
-/// it is too small.
+/// Executes the steps of all participants without times. The end of a step never prevents another
+/// step, and ports are taken in a fixed order. Therefore the result does not depend on the order in
+/// which steps execute. For the same reason, the simulation need not begin again when the window is
+/// too small: it increases the window and continues.
 class Simulation {
  public:
   Simulation(std::vector<collectives::Program> programs, const collectives::Topology& topology,
@@ -129,7 +130,7 @@ class Simulation {
     host.is_free[slot] = true;
     if (step.action != Action::send && step.action != Action::receive) {
       host.admission.finish(slot, host.free);
-      // One step less is unfinished, so the next step may be admitted.
+      // The number of unfinished steps has decreased, so another step can be admitted.
       return touch(me);
     }
     if (!takes_ports(step.action)) can_move(step);
@@ -151,8 +152,8 @@ class Simulation {
     }
   }
 
-  /// Notes that the sender or the receiver of a message is ready. When both are ready, the message
-  /// ends.
+  /// Marks the sender or the receiver of the step's message as ready. If both are ready, ends the
+  /// message.
   void can_move(const Admitted& step) {
     const MessageIndex index = step.message;
     PendingMessage& message = messages_[index];

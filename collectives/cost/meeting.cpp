@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/meeting.cpp — queues of messages of which only one step is ready, by sender,
-// receiver and channel.
+// collectives/cost/meeting.cpp — queues of messages that lack their sending or receiving step, by
+// sender, receiver and channel.
 #include "collectives/cost/meeting.hpp"
 
 namespace pricing {

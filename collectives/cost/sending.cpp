@@ -18,7 +18,7 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Sets the messages aside that lack a grant or credit.
+/// Moves messages that lack a grant or credit from the outlets to Host::parked.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   for (Outlet& outlet : host.outlets) {
@@ -59,7 +59,8 @@ void Evaluation::hand_over(Rank me) {
   }
 }
 
-/// Spends the host's time for a message, once for each message. Then the message can be sent.
+/// Takes a sending port for a message, and charges the source's processor for the message if this
+/// was not done before. Then the message is passed to its outlet.
 void Evaluation::prepare(MessageIndex index) {
   Message& message = messages_[index];
   take_port(message);
@@ -77,7 +78,8 @@ void Evaluation::offer(MessageIndex index) {
   std::push_heap(messages.begin(), messages.end());
 }
 
-/// Sends a frame through each free outlet that has one. The oldest step goes first.
+/// Sends frames through the host's outlets as long as an outlet can take one. Frames of the oldest
+/// step go first.
 void Evaluation::choose(Rank me) {
   Host& host = hosts_[me];
   if (has_credit()) park(me);
@@ -85,7 +87,8 @@ void Evaluation::choose(Rank me) {
   while (Outlet* const oldest = oldest_outlet(host)) send_frame(me, *oldest);
 }
 
-/// Returns the outlet that can take a frame and has the oldest step; nullptr if there is none.
+/// Of the outlets that can send a frame now, returns the one whose message has the oldest step;
+/// nullptr if no outlet can.
 Outlet* Evaluation::oldest_outlet(Host& host) const {
   const auto has_room = [&](const Outlet& outlet) {
     if (outlet.in_hand == 0) return true;
@@ -102,8 +105,9 @@ Outlet* Evaluation::oldest_outlet(Host& host) const {
   return oldest;
 }
 
-/// Returns where a message leaves its host. A message from an exit to another cluster enters the
-/// link at once. Any other message passes the outgoing side of the host first.
+/// Returns the outlet through which a message leaves its host. For a message from an exit to
+/// another cluster, it is that of the link. Any other message first passes the outgoing side of its
+/// host.
 Outlet& Evaluation::outlet_of(const Message& message) {
   std::vector<Outlet>& outlets = hosts_[message.source].outlets;
   const bool enters_link = !network_.exits.empty() && network_.is_exit(message.source) &&
@@ -148,8 +152,8 @@ void Evaluation::send_frame(Rank me, Outlet& outlet) {
   push(prepared);
 }
 
-/// Passes a frame that its host has prepared to the outgoing side or to the link. If frames have
-/// costs, the outlet can take further frames at once; they queue.
+/// Passes a prepared frame to the outgoing side of its host or to the link. If frames have costs,
+/// the host can prepare further frames for this outlet at once; these frames queue.
 void Evaluation::depart(const Event& frame, Outlet& outlet) {
   const Rank me = frame.source;
   const Message& message = messages_[frame.item];
@@ -174,8 +178,8 @@ void Evaluation::depart(const Event& frame, Outlet& outlet) {
 
 // --- ports ---
 
-/// Grants the messages of receiving steps in the order of the steps, as long as a step waits for no
-/// earlier step and a port is free.
+/// Grants messages in the order of their receiving steps. Stops if the next step still waits for an
+/// earlier one, or if no receiving port is free.
 void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
   for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
@@ -198,7 +202,7 @@ void Evaluation::grant_in_order(Rank me) {
   }
 }
 
-/// Starts each message for which both hosts have a free port, until there is no such message.
+/// Starts messages for which both hosts have a free port, until no such message is left to start.
 void Evaluation::start_half_duplex() {
   const auto can_start = [&](const Message& message) {
     const Host::Class& source = ports_at(message.source, message);
