@@ -90,7 +90,7 @@ void Execution::run(const Share& share, collectives::Program program) {
     std::optional<std::size_t> member = wait_for_any();
     for (; member; member = waits_.try_any()) finish(*member);
   }
-  steps_.restart({}, 0);  // the program borrows the schedule
+  steps_.restart({}, 0);  // releases the program, which refers to the caller's schedule
 }
 
 /// Blocks until a message has been sent or received. Returns the index in waits_ of the message.

@@ -31,7 +31,7 @@ struct OperationName {
   std::uint64_t number = 0;  ///< number in its group; also the channel of its messages
   /// Digest of the schedule, this call and all calls before it; must be equal on all hosts.
   std::uint64_t signature_digest = 0;
-  std::string_view group;  ///< outlives this object
+  std::string_view group;  ///< name of the group; must outlive this object
   collectives::Collective collective = collectives::Collective::barrier;
   std::string text() const;  ///< text for error messages: "operation 7 of group world, allreduce"
 };
@@ -113,7 +113,7 @@ class Execution {
     // Handle of a sent message, or of a fold or copy that takes simulated time.
     runtime::Handle<void> sending;
     runtime::Handle<paths::Received> receiving;
-    bool is_free = false;     // no earlier unfinished step conflicts with it
+    bool is_free = false;     // whether no earlier unfinished step conflicts with it
     std::uint64_t bytes = 0;  // size of a message, fold or copy; set only if traced
     std::int64_t began_nanos = 0;
   };
@@ -157,20 +157,21 @@ class Execution {
   const WorkRates rates_;
   const Share* share_ = nullptr;  // null if no operation runs
   pricing::Admission steps_;
-  std::vector<Step> kept_;   // indexed by number of an unfinished step
+  std::vector<Step> kept_;   // data of the unfinished steps, indexed by slot
   std::vector<Slot> free_;   // steps that can be performed now
-  std::vector<Slot> ready_;  // messages that are sent once no further step can be admitted
+  std::vector<Slot> ready_;  // steps whose messages are sent when no further step can be admitted
   PortsApart sending_, receiving_;
   // Index in waits_ of the oldest unfinished wait. of_.front() is the step of that wait.
   std::size_t first_wait_ = 0;
-  std::deque<Slot> of_;  // steps of the waits from first_wait_ on; `none` if a wait has ended
+  // Step of each wait from index first_wait_ on; `none` if the wait has ended.
+  std::deque<Slot> of_;
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
-  std::vector<std::uint64_t> ordinals_;  // number of the next message of each stream
+  std::vector<std::uint64_t> ordinals_;  // number of the next message, indexed by stream
   std::map<collectives::Rank, Sent> sent_;
   // Contiguous copy of the last message to send, for further peers that get the same data.
   base::Payload gathered_;
   std::vector<collectives::Block> gathered_blocks_;
-  collectives::Block checked_;  // last part of `in` that was checked
+  collectives::Block checked_;  // the part of `in` that was checked last
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // memory pieces of blocks
 };

@@ -37,10 +37,11 @@ struct CostCrossover {
 struct Explanation {
   std::shared_ptr<const Selection> selection;  ///< schedule that the group uses, and the reason
   pricing::Bound bound;                        ///< a time that no schedule can beat
-  std::vector<RankedSchedule> ranking;         ///< fastest first
-  std::vector<Crossover> sizes;                ///< at most one smaller and one larger size
-  std::vector<CostCrossover> costs;  ///< at most one lower and one higher value of each cost
-  bool examines_changes = true;      ///< whether `sizes` and `costs` were searched for
+  std::vector<RankedSchedule> ranking;         ///< all schedules, fastest first
+  std::vector<Crossover> sizes;  ///< nearest smaller and larger size with another schedule
+  std::vector<CostCrossover>
+      costs;                     ///< nearest lower and higher cost with another schedule, per cost
+  bool examines_changes = true;  ///< whether `sizes` and `costs` were searched for
 
   const RankedSchedule& taken() const;
   /// Returns the fastest schedule that is allowed, except the one that the group uses; nullptr if

@@ -29,14 +29,15 @@ class Local;
 /// State of one operation on one host.
 struct Running {
   OperationName name;
-  std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member that arrives
-  Calls calls;                                   ///< emptied before completion
+  std::shared_ptr<const PreparedCall> prepared;  ///< call of the first member to arrive
+  Calls calls;  ///< calls of the members on this host; emptied before completion
   std::size_t come = 0;
   bool has_begun = false;  ///< set when the last member arrives
   /// Digest of the operation, for comparison between hosts, if it ran in shared memory; otherwise
   /// 0.
   std::uint64_t shared_digest = 0;
-  std::atomic<bool> is_abandoned{false};  ///< a member was stopped; its arrays are freed
+  /// Set if a member is stopped, as its arrays are then freed.
+  std::atomic<bool> is_abandoned{false};
   std::uint64_t turn = 0;  ///< turn in the shared region (MachineGroup::new_turn); 0 = uses lanes
   runtime::Completion completion;
   paths::Failure failure;             ///< written before completion
@@ -54,8 +55,8 @@ struct Origin {
 
 /// Which other operations fail when one operation fails.
 enum class Failing {
-  all_behind,  ///< all operations with higher numbers
-  alone,       ///< no other operation
+  all_behind,  ///< all operations with higher numbers fail, too
+  alone,       ///< no other operation fails
 };
 
 /// One host's part of a group. The first member on the host creates it, and the last member
@@ -181,7 +182,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::uint64_t members_;         // digest of the members
   std::uint64_t signature_digest_;  // digest of the members and of all operations begun, in order
   std::uint64_t begun_ = 0;         // number of operations begun
-  std::shared_ptr<const PreparedCall> last_;  // call of the last operation begun; null: none
+  // Call of the last operation begun; null if there was none.
+  std::shared_ptr<const PreparedCall> last_;
   // Keyed by the number of the first operation that fails.
   std::map<std::uint64_t, paths::Failure> failures_;
   std::string last_algorithm_;

@@ -298,7 +298,8 @@ void Local::distribute() {
       }
       return copy_all();
     case Collective::allreduce:
-      if (in_.data() == out_.data()) return;  // all members share one result
+      // The members have the result already: see fold_into_all().
+      if (in_.data() == out_.data()) return;
       return copy_all();
     case Collective::broadcast: return copy_all();
     case Collective::scatter:

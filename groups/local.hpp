@@ -96,7 +96,8 @@ class Local {
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
-  std::span<const std::byte> given_;  // contribution of the only member, in that member's order
+  // Contribution of the host's only member, in the order of its array.
+  std::span<const std::byte> given_;
 };
 
 }  // namespace groups

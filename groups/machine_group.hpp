@@ -37,15 +37,15 @@ class MachineGroup {
   struct Parts {
     const runtime::Runtime& runtime;
     paths::MessageGroup& lanes;
-    const std::vector<std::uint32_t>& hosts;  ///< number of each participant's host in the run
+    const std::vector<std::uint32_t>& hosts;  ///< host number in the run of each participant
     const Machines& machines;
-    std::uint32_t participant;  ///< this host
+    std::uint32_t participant;  ///< number of this host as a participant
   };
   explicit MachineGroup(const Parts& parts);
 
   /// Arrays of a leader for its part in the exchange between machines.
   struct Leading {
-    const std::vector<std::uint32_t>& leaders;  ///< participant that leads each machine
+    const std::vector<std::uint32_t>& leaders;  ///< leading participant of each machine
     std::uint32_t machine = 0;                  ///< index of this host in `leaders`
     std::span<std::byte> in = {};               ///< value of the machine; empty for a broadcast
     std::span<std::byte> out = {};
@@ -90,9 +90,9 @@ class MachineGroup {
 
   const Parts parts_;
   const std::uint32_t machine_;             // number of this host's machine
-  const std::vector<std::uint32_t> hosts_;  // number of each member's host in the run
-  const std::uint32_t me_;                  // index in hosts_
-  const std::shared_ptr<const collectives::Topology> topology_;  // topology of the members
+  const std::vector<std::uint32_t> hosts_;  // host number in the run of each host of this machine
+  const std::uint32_t me_;                  // index of this host in hosts_
+  const std::shared_ptr<const collectives::Topology> topology_;  // topology of hosts_
   std::uint64_t turns_ = 0;
   State state_ = State::unknown;  // written in the first turn of values_
   RegionMember values_;           // region for folds; for all operations if there is one machine

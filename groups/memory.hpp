@@ -44,7 +44,8 @@ class Memory {
     base::Buffer made;           // set for scratch memory only
     std::span<std::byte> bytes;  // the bytes of `made`, or the caller's memory
   };
-  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // disjoint; keyed by first element
+  // Disjoint chunks, keyed by first element.
+  using Chunks = std::pmr::map<collectives::Count, Chunk>;
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
   void find_lent(const Chunk& lent, collectives::Range cells,
                  std::vector<std::span<std::byte>>& pieces) const;
@@ -54,7 +55,7 @@ class Memory {
   const std::size_t element_bytes_;
   const bool has_values_;
   Chunk in_, out_;
-  std::byte room_[1024];  // memory of the maps, if they are small
+  std::byte room_[1024];  // memory of the maps in scratch_ while they are small
   std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
   std::pmr::map<collectives::Buffer, Chunks> scratch_{&known_};
 };

@@ -22,13 +22,13 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 /// Returns the network between the given hosts, each of which must occur once. Links that are not
 /// emulated take no time. Frames have the size that the plan gives for lanes.
 ///
-/// In this model every host reaches the links of its cluster directly, as in a cluster with a
-/// switch. The model omits that messages pass through the exits of other clusters.
+/// Messages between clusters pass the exits or switches of both clusters (pricing::Network). If the
+/// plan has no routes (Plan::ways), each cluster has a switch in this model.
 /// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link; the error
 ///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// Returns the same network with measured properties. Links between clusters have the measured
-/// properties, and so have sending and receiving inside the clusters.
+/// Returns the network between the given hosts, with measured properties in place of those of the
+/// plan: of links between clusters, and of sending and receiving inside clusters.
 /// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
 ///         error names every cluster that one of them lacks.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,

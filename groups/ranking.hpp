@@ -16,7 +16,7 @@ struct RankedSchedule {
   base::Nanos time{0};
   /// Predicted time without these costs. An operation takes this time on the virtual clock.
   base::Nanos time_on_links{0};
-  std::optional<collectives::Order> order;  ///< only for reductions that have operands
+  std::optional<collectives::Order> order;  ///< order of summation; nullopt if nothing is reduced
   bool is_allowed = true;                   ///< whether the operation may be summed in this order
   bool is_taken = false;                    ///< whether a group uses this schedule
 };

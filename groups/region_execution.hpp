@@ -68,7 +68,7 @@ class RegionExecution {
  private:
   /// The blocks that a member receives from others, and how it uses them.
   struct Blocks {
-    std::uint32_t first = 0, last = 0;  ///< members that give it blocks: first to last - 1
+    std::uint32_t first = 0, last = 0;  ///< senders of the blocks: members first to last - 1
     bool are_folded = false;
     collectives::Count first_index = 0;  ///< position of the folded block in the vector
     /// Position of each block in `out`; empty if all are at 0.
@@ -101,7 +101,7 @@ class RegionExecution {
   // The last member for whose posted value this root had to wait.
   std::optional<std::uint32_t> late_;
   bool is_wait_recorded_ = false;
-  std::int64_t begin_nanos_ = 0;  // begin of the operation, for its trace
+  std::int64_t begin_nanos_ = 0;  // time at which the operation began; set only if traced
 };
 
 }  // namespace groups

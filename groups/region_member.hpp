@@ -33,8 +33,8 @@ class RegionMember final : public paths::Alarm {
   struct Parts {
     const runtime::Runtime& runtime;
     paths::MessageGroup& lanes;
-    const std::vector<std::uint32_t>& hosts;  ///< number in the run of each member's host
-    std::uint32_t me = 0;                     ///< index in `hosts`
+    const std::vector<std::uint32_t>& hosts;  ///< host number in the run of each member
+    std::uint32_t me = 0;                     ///< index of this host in `hosts`
     std::uint64_t alarm_channel = 0;          ///< channel that only this region uses
   };
   explicit RegionMember(const Parts& parts) : parts_(parts) {}
@@ -77,9 +77,9 @@ class RegionMember final : public paths::Alarm {
   void throw_if_lost(const std::vector<std::uint32_t>& late) const;
 
   const Parts parts_;
-  runtime::Mutex mutex_;  // guards the data members up to member_
+  runtime::Mutex mutex_;  // guards the data members from here to member_
   runtime::WaitList turn_ended_;
-  std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
+  std::set<std::uint64_t> ended_;  // turns after now_ that have ended already
   std::uint64_t now_ = 1;          // first turn that has not ended
   static constexpr std::uint64_t no_turn = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t first_failed_ = no_turn;  // first turn whose operation failed

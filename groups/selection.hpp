@@ -33,7 +33,7 @@ bool is_selected(const std::string& asked);
 enum class Reason {
   named,     ///< the call or the config names the schedule
   pinned,    ///< a row of the table that a person has pinned names it
-  tuned,     ///< a row of the table
+  tuned,     ///< a row of the table names it
   borrowed,  ///< a row of the table for another number of hosts names it
   priced,    ///< least predicted time by the costs that the config states
   assumed,   ///< least predicted time by assumed costs, because the config states none at all
@@ -53,7 +53,8 @@ struct Selection {
   /// The row of the table, if `reason` is a row; otherwise nullptr. `table` keeps the row valid.
   const tuner::Decision* decision = nullptr;
   std::shared_ptr<const tuner::DecisionTable> table = {};
-  std::string text() const;  ///< such as "stretched:exchange=all,stretch=65536"
+  /// Name and parameters, such as "stretched:exchange=all,stretch=65536".
+  std::string text() const;
 };
 
 /// Returns the weakest order in which the values of a call may be folded. If PATHS selects the
@@ -64,7 +65,7 @@ collectives::Order worst_order(const Call& call);
 /// Request for a schedule.
 struct SelectionKey {
   collectives::Collective collective = collectives::Collective::barrier;
-  collectives::Rank root = 0;  ///< index of a participant
+  collectives::Rank root = 0;  ///< participant number of the root
   collectives::Counts counts;
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
@@ -141,7 +142,7 @@ class Selector {
   const std::vector<std::uint32_t> hosts_;
   const std::vector<std::string> names_;  // names of the hosts
   const std::string belief_;
-  const pricing::Network links_;  // only the costs that the config or the measurement states
+  const pricing::Network links_;  // network with only the costs that config or measurement state
   const AssumedCosts assumed_;
   const std::shared_ptr<const tuning::HostCosts> costs_;
   const std::shared_ptr<const tuner::DecisionTable> decisions_;

@@ -65,7 +65,7 @@ class ShareTrace {
   GroupTrace& group_;
   const std::uint64_t operation_;
   const std::uint32_t number_;      // number of this part among all that this host has recorded
-  std::vector<std::int64_t> came_;  // arrival times, by member
+  std::vector<std::int64_t> came_;  // arrival times, indexed by member
   std::string algorithm_, reason_;
 };
 
@@ -94,7 +94,7 @@ class GroupTrace {
   TraceNumbers& numbers_;
   std::string name_;
   runtime::Mutex mutex_;
-  std::set<std::uint32_t> told_;  // numbers of the names recorded so far
+  std::set<std::uint32_t> told_;  // numbers of the operations' texts that are recorded already
 };
 
 }  // namespace groups
