@@ -55,10 +55,10 @@ class Bounds {
   void bound_exit(std::size_t cluster);
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
+  enum class Direction { sending, receiving };
   /// Returns the total rate at which a host can send or receive. It is the rate of the host's
   /// network interface. If the host is the exit of its cluster, the rates of the cluster's links
   /// are added.
-  enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
   void bound_work();
@@ -67,8 +67,8 @@ class Bounds {
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
-  std::vector<Ends> ends_;   // latencies between hosts and the edge of their cluster, by host
-  std::vector<Nanos> ways_;  // least latency between clusters: from * clusters + to
+  std::vector<Ends> ends_;   // latencies between each host and the links of its cluster
+  std::vector<Nanos> ways_;  // least latency between clusters, indexed by from * clusters + to
   Bound bound_;
 };
 

@@ -72,8 +72,8 @@ struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Outlet> outlets;
-  std::vector<Slot> free;            // steps that no longer wait for earlier steps
-  std::vector<Slot> work;            // folds and copies that wait for no step and take time
+  std::vector<Slot> free;            // steps to execute: they wait for no earlier step
+  std::vector<Slot> work;            // folds and copies that must be requested of the processor
   std::vector<Ready> ready;          // messages to prepare, as a heap: oldest step first
   std::vector<MessageIndex> parked;  // messages that lack credit or a grant
   std::vector<Bytes> credit;         // remaining credit for each target
@@ -190,7 +190,7 @@ class Evaluation {
   Bytes element_bytes_;
   Nanos now_{0};
   std::vector<Host> hosts_;
-  std::vector<Sides> sides_;  // hosts, and exits that are not participants
+  std::vector<Sides> sides_;  // sides of all hosts, then of exits that are not participants
   struct Taken {
     Taken(const Link& link, std::size_t striping) : instance(link.model), streams(link, striping) {}
     tuning::LinkInstance instance;

@@ -19,7 +19,7 @@ struct Execution {
   /// Limits on the number of simultaneous messages. If receiving ports are limited, credit has no
   /// effect.
   Ports ports = {};
-  bool lists_crossings = false;  ///< whether Price::crossings is filled
+  bool lists_crossings = false;  ///< whether to fill Price::crossings
 };
 
 struct Flow {
@@ -37,10 +37,10 @@ struct Crossing {
 
 struct Price {
   base::Nanos time{0};
-  Flow all;
-  Flow across;                 ///< messages and bytes between different clusters
-  std::vector<Flow> sent;      ///< indexed by participant
-  std::vector<Flow> received;  ///< indexed by participant
+  Flow all;                    ///< all messages
+  Flow across;                 ///< messages between different clusters
+  std::vector<Flow> sent;      ///< sent messages, indexed by participant
+  std::vector<Flow> received;  ///< received messages, indexed by participant
   std::vector<Flow> links;     ///< indexed by from * clusters + to; from == to inside a cluster
   /// In the order of arrival. Filled only if Execution::lists_crossings is true.
   std::vector<Crossing> crossings = {};

@@ -11,24 +11,24 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< the source has spent its processor time for the message or for the frame
-  frame_out,  ///< the outgoing side of the source is free again
-  arrived,    ///< the last byte of a frame has arrived
-  received,   ///< the target has spent its processor time for the frame
-  taken,      ///< the target has spent its processor time for the message
-  computed,   ///< host `source` has finished a reduction or a copy
-  granted,
-  credited,
-  port_free,  ///< a sending port of the source is free
-  link_free,
-  stream_free,
-  // Each kind below is the arrival of the first byte (head) of a frame at one part of its route.
-  at_exit,  ///< the exit of the source's cluster
-  at_link,
-  at_entry,  ///< the exit of the target's cluster
-  at_host,   ///< the target host
-  in_exit,   ///< the processor of the exit of the source's cluster
-  in_entry,  ///< the processor of the exit of the target's cluster
+  prepared,     ///< the source has spent its processor time for the message or for the frame
+  frame_out,    ///< the outgoing side of the source is free again
+  arrived,      ///< the last byte of a frame has arrived
+  received,     ///< the target has spent its processor time for the frame
+  taken,        ///< the target has spent its processor time for the message
+  computed,     ///< host `source` has finished a reduction or a copy
+  granted,      ///< a grant has arrived at the source
+  credited,     ///< returned credit has arrived at the source
+  port_free,    ///< a sending port of the source is free
+  link_free,    ///< a link with streams can take the next frame
+  stream_free,  ///< a stream of a link is free
+  // The kinds below concern the first byte (head) of a frame.
+  at_exit,   ///< the head is at the exit of the source's cluster
+  at_link,   ///< the head is at the link between the clusters
+  at_entry,  ///< the head is at the exit of the target's cluster
+  at_host,   ///< the head is at the target host
+  in_exit,   ///< the head is at the processor of the source cluster's exit
+  in_entry,  ///< the head is at the processor of the target cluster's exit
 };
 
 struct Event {
@@ -91,9 +91,9 @@ class Events {
     return place;
   }
 
-  std::vector<Entry> order_;  // heap
+  std::vector<Entry> order_;  // heap, with the earliest event at the front
   std::vector<Event> events_;
-  std::vector<std::uint32_t> vacant_;  // free places in `events_`
+  std::vector<std::uint32_t> vacant_;  // free indices of `events_`
 };
 
 }  // namespace pricing

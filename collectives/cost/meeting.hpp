@@ -71,7 +71,7 @@ class Meeting {
     MessageIndex first = 0, last = 0;
   };
   std::unordered_map<Stream, Waiting, Hash> waiting_;
-  std::vector<MessageIndex> next_;  // the next message of the same stream, by message
+  std::vector<MessageIndex> next_;  // next message of the same stream, indexed by message
 };
 
 }  // namespace pricing

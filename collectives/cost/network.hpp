@@ -15,7 +15,7 @@ namespace pricing {
 using Bytes = std::uint64_t;
 inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
-using tuning::Link;  ///< one direction between two clusters
+using tuning::Link;  ///< link between two clusters, in one direction
 
 /// A network of hosts in clusters. Every participant is a host. The outgoing and the receiving side
 /// of its network interface connect it to its cluster's network. Clusters are the outermost groups

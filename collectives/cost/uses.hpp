@@ -123,8 +123,8 @@ class Uses {
     return uses_[number];
   }
 
-  collectives::Numbering numbers_;  // numbers of buffers
-  std::vector<Buffered> uses_;      // indexed by number
+  collectives::Numbering numbers_;  // consecutive numbers of the buffers
+  std::vector<Buffered> uses_;      // accesses, indexed by the buffer's number
 };
 
 }  // namespace pricing
