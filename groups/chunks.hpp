@@ -30,8 +30,8 @@ class Chunks {
          collectives::Count chunk_max);
   /// Returns the number of rounds: at least 1, and the same at all members.
   collectives::Count rounds() const { return rounds_; }
-  /// Returns the number of elements for which a member's chunks have room. Chunks of the last
-  /// rounds can be partly empty.
+  /// Returns the capacity of a member's chunks in elements. Chunks of the last rounds can be partly
+  /// empty.
   collectives::Count chunk(collectives::Rank member) const;
   /// Calls `use(piece)` for each part of this member's `in` that its chunk of the round contains.
   /// piece.from is a range of `in`, piece.to is a position in the chunk.

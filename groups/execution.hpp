@@ -168,7 +168,7 @@ class Execution {
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message, indexed by stream
   std::map<collectives::Rank, Sent> sent_;
-  // Contiguous copy of the last message to send, for further peers that get the same data.
+  // Contiguous copy of the message that was sent last, for further peers that get the same data.
   base::Payload gathered_;
   std::vector<collectives::Block> gathered_blocks_;
   collectives::Block checked_;  // the part of `in` that was checked last

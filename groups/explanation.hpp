@@ -41,7 +41,7 @@ struct Explanation {
   std::vector<Crossover> sizes;  ///< nearest smaller and larger size with another schedule
   std::vector<CostCrossover>
       costs;                     ///< nearest lower and higher cost with another schedule, per cost
-  bool examines_changes = true;  ///< whether `sizes` and `costs` were searched for
+  bool examines_changes = true;  ///< whether explain() searched for `sizes` and `costs`
 
   const RankedSchedule& taken() const;
   /// Returns the fastest schedule that is allowed, except the one that the group uses; nullptr if

@@ -74,8 +74,7 @@ std::optional<std::pair<Lent, Lent>> overlapping(const Calls& calls) {
   return std::nullopt;
 }
 
-/// Returns the digest of a sequence of calls, from two digests: `before` of all calls but the last,
-/// `after` of the last call.
+/// Returns the digest of two digests, such as that of all earlier calls and that of the next call.
 std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
   const std::array<std::uint64_t, 2> both{before, after};
   return base::digest_of(std::as_bytes(std::span(both))).low;
@@ -181,7 +180,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      lock.unlock();  // tell() locks the mutex of HostGroups, which must not be locked after mutex_
+      lock.unlock();  // tell() locks the mutex of HostGroups, never while mutex_ is held
       tell(place, *failure);
     }
     running = open(number);

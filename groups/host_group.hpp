@@ -62,8 +62,8 @@ enum class Failing {
 /// One host's part of a group. The first member on the host creates it, and the last member
 /// releases it. All hosts number the operations of the group alike. Hosts and members must agree on
 /// kind, root, type, counts, reduction and algorithm of an operation, and on all earlier
-/// operations. Members of one host are compared when they arrive. Hosts are compared with each
-/// message and each grant.
+/// operations. Calls of members on one host are compared when the members arrive. Hosts compare
+/// their calls with each message and each grant.
 ///
 /// Thread-safe: yes.
 /// Failure:     An error in an operation fails it on every host of the group, with the reason.
@@ -117,7 +117,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// Fails all operations if the thread of a member on this host has ended without joining the
   /// group.
   void look_for_ended();
-  /// Reports that a thread has ended; `thread` is an index on this host.
+  /// Handles the end of a thread: fails all operations if the thread is a member that has not
+  /// joined the group. `thread` is an index on this host.
   void see_ended(std::uint32_t thread);
   /// Blocks until all members have left and no operation is under way. The name is then free.
   /// Throws: TravelError at the deadline.

@@ -12,9 +12,10 @@ namespace groups {
 /// The fastest schedule of one algorithm and one order of summation.
 struct RankedSchedule {
   pricing::Candidate candidate;
-  /// Predicted time, with the costs that the selection assumes.
+  /// Predicted time on Selector::network(), which includes assumed costs.
   base::Nanos time{0};
-  /// Predicted time without these costs. An operation takes this time on the virtual clock.
+  /// Predicted time on Selector::links(), without assumed costs. On the virtual clock an operation
+  /// takes this time.
   base::Nanos time_on_links{0};
   std::optional<collectives::Order> order;  ///< order of summation; nullopt if nothing is reduced
   bool is_allowed = true;                   ///< whether the operation may be summed in this order
