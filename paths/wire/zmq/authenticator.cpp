@@ -79,8 +79,9 @@ void Authenticator::reply_to_one() {
   const auto owner =
       version.to_string_view() == "1.0" ? owner_in(*keyring_, request) : std::nullopt;
   const std::string_view status = owner ? "200" : "400", text = owner ? "OK" : "not accepted";
-  for (const std::string_view part : {std::string_view("1.0"), number.to_string_view(), status,
-                                      text, std::string_view(owner ? *owner : "")})
+  const std::string_view user = owner ? std::string_view(*owner) : std::string_view();
+  for (const std::string_view part :
+       {std::string_view("1.0"), number.to_string_view(), status, text, user})
     uninterrupted([&] {
       return requests_.send(zmq::buffer(part.data(), part.size()), zmq::send_flags::sndmore);
     });
