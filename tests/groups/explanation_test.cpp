@@ -129,7 +129,9 @@ TEST_CASE("explanation: the schedule that is marked as taken is the one that a g
   CHECK(counts.other_times <= counts.all / 50);
 }
 
-TEST_CASE("explanation: on the other side of a size or cost the named schedule is taken") {
+// The search evaluates thousands of schedules, which takes minutes under a sanitizer.
+TEST_CASE("explanation: on the other side of a size or cost the named schedule is taken",
+          "[without_asan][without_tsan]") {
   const std::string config =
       "clusters:\n"
       "  a: {hosts: 4, uplink: switch, network: {latency: 50us, bandwidth: 100Mbit}}\n"
