@@ -19,9 +19,15 @@ namespace {
 using namespace paths;
 using namespace test_support;
 
+#if defined(PATHS_TSAN)
+// The thread sanitizer does not see how ZeroMQ passes on what it has decrypted. It would report
+// each frame, and slow all frames down.
+const std::vector<std::string> all_kinds{"local", "tcp", "ipc", "memory"};
+#else
 const std::vector<std::string> all_kinds{"local", "tcp", "curve", "ipc", "memory"};
+#endif
 /// Transports between processes.
-const std::vector<std::string> process_kinds{"tcp", "curve", "ipc", "memory"};
+const std::vector<std::string> process_kinds(all_kinds.begin() + 1, all_kinds.end());
 
 base::Nanos processor_time() {
   rusage usage{};
