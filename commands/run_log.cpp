@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -27,14 +28,16 @@ void RunLog::read(const std::string& tune) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) continue;
     if (json.contains("tune") || json.contains("finished")) {
-      is_meant = json.value("tune", "") == tune;
+      is_meant = json.contains("tune") && json["tune"] == tune;
       runs_.clear();
       remaining_ = 0;
-    } else if (is_meant && json.contains("run") && json.contains("nanos")) {
+    } else if (is_meant && json.contains("run") && json["run"].is_string() &&
+               json.contains("nanos")) {
       const auto& nanos = json["nanos"];
-      auto& times = runs_[json.value("run", "")];
-      times.push_back(nanos.is_number_integer() ? std::optional(base::Nanos(nanos.get<long>()))
-                                                : std::nullopt);
+      auto& times = runs_[json["run"].get<std::string>()];
+      times.push_back(nanos.is_number_integer()
+                          ? std::optional(base::Nanos(nanos.get<std::int64_t>()))
+                          : std::nullopt);
       ++remaining_;
     }
   }

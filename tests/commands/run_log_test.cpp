@@ -21,7 +21,9 @@ TEST_CASE("run log: a tune takes the times of the one that was ended, each once 
     log.add("b", std::nullopt);
     log.add("a", Nanos(4));
   }
-  std::ofstream(file, std::ios::app) << R"({"run": "a", "na)";  // line that was cut by a kill
+  std::ofstream(file, std::ios::app) << R"({"run": 5, "nanos": 1})"
+                                     << "\n[1]\n"
+                                     << R"({"run": "a", "na)";
   {
     RunLog log(file, "one");
     CHECK(log.remaining() == 3);

@@ -133,7 +133,8 @@ std::int64_t ForwardPass::queued(const Delay& delay, std::int64_t from_nanos,
   return std::max<std::int64_t>(0, ready - from_nanos + std::llround(delay.part_nanos));
 }
 
-/// Returns a delay after a change, without a message's wait in a queue.
+/// Returns how long a delay lasts after a change. The time that a message waits in a queue is not
+/// included; queued() returns it.
 std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change) {
   const double sent = delay.transmission_nanos;
   const double noise = sent > 0 ? 0 : delay.part_nanos;
