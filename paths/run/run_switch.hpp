@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/digest.hpp"
+#include "paths/keys/run_key.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {
