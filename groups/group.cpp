@@ -108,7 +108,7 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   auto& groups = HostGroups::of(thread.host());
   host_there_ = groups.is_there();
   group_ = groups.join(thread.deployment(), name, threads, rank_, origin);
-  place_ = group_->layout().place(rank_);
+  place_ = group_->view().layout().place(rank_);
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
@@ -121,13 +121,13 @@ Group::~Group() {
   }
   if (host_there_.expired()) return;
   const bool is_failing = std::uncaught_exceptions() > exceptions_;
-  group_->leave(place_, next_, is_failing);
+  group_->operations().leave(place_, next_, is_failing);
 }
 
-std::uint32_t Group::size() const { return group_->layout().size(); }
+std::uint32_t Group::size() const { return group_->view().layout().size(); }
 
 const collectives::Topology& Group::topology() const {
-  return *group_->selector().network().topology;
+  return *group_->view().selector()->network().topology;
 }
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
@@ -137,10 +137,10 @@ std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
-        fmt::format("group {}: {}: {}", group_->name(), name_of(call.collective), why));
+        fmt::format("group {}: {}: {}", group_->view().name(), name_of(call.collective), why));
   };
   if (host_there_.expired()) refuse("its host has ended");
-  thread_.check_caller(name_of(call.collective), "group", group_->name());
+  thread_.check_caller(name_of(call.collective), "group", group_->view().name());
   if (has_root(call.collective) && call.root >= size())
     refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
   if (is_reduction(call.collective) && call.collective != Collective::barrier)
@@ -152,7 +152,8 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
                        call.in.size(), call.out.size()));
   if (call.counts.empty()) call.counts = {count_of(call, element, size())};
   call.selector = selector_;
-  if (call.algorithm == "tuned" && !group_->selector().has_decisions()) call.algorithm = "best";
+  if (call.algorithm == "tuned" && !group_->view().selector()->has_decisions())
+    call.algorithm = "best";
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
   for (const auto& [what, is_used, expected, found] :
@@ -174,7 +175,7 @@ void Group::run(Call call) {
   const auto running = group_->enter(place_, next_, borrowed(call), prepared, true);
   ++next_;
   group_->wait(*running, place_);
-  if (call.into != nullptr) move_tuple(call, group_->deadline());
+  if (call.into != nullptr) move_tuple(call, group_->view().deadline());
 }
 
 namespace {
@@ -208,10 +209,11 @@ struct StartedCall final : runtime::Pending<void> {
   void take(runtime::Deadline deadline) override {
     const std::shared_ptr<HostGroup> its = std::move(group);
     {
-      const TracedWait traced{*running, place - its->layout().first_on(its->participant())};
+      const TracedWait traced{*running,
+                              place - its->view().layout().first_on(its->view().participant())};
       its->wait(*running, place, deadline);
     }
-    move_tuple(call, runtime::sooner(its->runtime(), its->deadline(), deadline));
+    move_tuple(call, runtime::sooner(its->view().runtime(), its->view().deadline(), deadline));
   }
   void drop() noexcept override {
     if (group == nullptr) return;
@@ -260,7 +262,7 @@ void Group::take_links(const std::string& file, std::uint32_t root) {
   text.resize(size.front());
   run(broadcast(std::span(text), root));
   const auto refuse = [&](const std::string& why) {
-    throw base::UsageError(fmt::format("group {}: links to take: {}", group_->name(), why));
+    throw base::UsageError(fmt::format("group {}: links to take: {}", group_->view().name(), why));
   };
   if (text.front() != 'y') refuse(text.substr(1));
   try {
@@ -274,7 +276,7 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
   if (colour && *colour < 0)
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
-                    group_->name(), *colour));
+                    group_->view().name(), *colour));
   // Uses a number that no member has used before, because another group of this name may already
   // have been split.
   auto& groups = HostGroups::of(thread_.host());
@@ -294,8 +296,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
   std::stable_sort(members.begin(), members.end(), [&](std::uint32_t left, std::uint32_t right) {
     return said(left)[1] < said(right)[1];
   });
-  for (std::uint32_t& member : members) member = group_->layout().thread(member);
-  const std::string name = fmt::format("{}.{}.{}", group_->name(), number, *colour);
+  for (std::uint32_t& member : members) member = group_->view().layout().thread(member);
+  const std::string name = fmt::format("{}.{}.{}", group_->view().name(), number, *colour);
   return std::unique_ptr<Group>(new Group(thread_, name, &members, origin));
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/host_groups.cpp — the groups of a host, and the failures that its threads received
+#include "groups/host_groups.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +25,11 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const
                                             std::uint32_t rank, const Origin& origin) {
   for (;;) {
     auto group = find(deployment, name, threads, origin);
-    if (group->come(group->layout().place(rank))) {
-      group->look_for_ended();
+    if (group->operations().join(group->view().layout().place(rank))) {
+      group->operations().look_for_ended();
       return group;
     }
-    group->wait_until_over();
+    group->operations().wait_until_over();
   }
 }
 
@@ -38,9 +40,9 @@ void HostGroups::thread_ended(paths::Deployment& deployment, std::uint32_t threa
   {
     runtime::Lock lock(mutex_);
     for (const auto& [name, group] : groups_)
-      if (&group->deployment() == &deployment) groups.push_back(group);
+      if (&group->view().deployment() == &deployment) groups.push_back(group);
   }
-  for (const auto& group : groups) group->see_ended(thread);
+  for (const auto& group : groups) group->operations().see_ended(thread);
 }
 
 std::shared_ptr<HostGroup> HostGroups::find(paths::Deployment& deployment, const std::string& name,
@@ -56,7 +58,7 @@ std::shared_ptr<HostGroup> HostGroups::find(paths::Deployment& deployment, const
       throw;
     }
   }
-  if (!group->layout().has(threads))
+  if (!group->view().layout().has(threads))
     throw base::UsageError(fmt::format("group {}: a group of that name has other members", name));
   return group;
 }
@@ -86,7 +88,7 @@ HostGroups::Noted HostGroups::noted(std::uint32_t thread) const {
 void HostGroups::forget(const HostGroup& group) {
   std::shared_ptr<HostGroup> forgotten;  // destroyed after the lock is released
   runtime::Lock lock(mutex_);
-  const auto found = groups_.find(group.name());
+  const auto found = groups_.find(group.view().name());
   if (found == groups_.end() || found->second.get() != &group) return;
   forgotten = std::move(found->second);
   groups_.erase(found);

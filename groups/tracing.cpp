@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "groups/host_group.hpp"
+#include "groups/host_groups.hpp"
 #include "paths/host/host.hpp"
 
 namespace groups {

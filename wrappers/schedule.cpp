@@ -126,7 +126,7 @@ paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
   if (paths::is_farewell(operation.kind)) end(operation);
   if (operation.kind != OperationKind::move) return next(std::move(operation));
   if (operation.failure)
-    group_->fail(operation.sequence, operation.failure, groups::Failing::alone);
+    group_->operations().fail(operation.sequence, operation.failure, groups::Failing::alone);
   else
     join(operation);
   return next(std::move(operation));
@@ -138,7 +138,7 @@ void Schedule::join(paths::Operation& operation) {
   if (const std::string why = reduction_.wrong(operation.payload, sign); !why.empty()) {
     const paths::Failure failure =
         deployment_.failure(name(), operation.path, why, paths::FailureCause::refused_value);
-    group_->fail(operation.sequence, failure, groups::Failing::alone);
+    group_->operations().fail(operation.sequence, failure, groups::Failing::alone);
     throw paths::TravelError(*failure);
   }
   reduction_.normalize(operation);
@@ -146,7 +146,7 @@ void Schedule::join(paths::Operation& operation) {
   groups::Call call = declared_call(reduction_, by_);
   call.in = operation.payload.bytes();
   call.out = result.bytes();
-  const std::uint32_t me = group_->layout().first_on(group_->participant());
+  const std::uint32_t me = group_->view().place(0);
   const auto running =
       group_->enter(me, operation.sequence, groups::borrowed(call), group_->prepare(call), true);
   group_->wait(*running, me);
@@ -158,13 +158,14 @@ void Schedule::join(paths::Operation& operation) {
 
 /// Fails all later rounds on all hosts, because this host takes no part in them.
 void Schedule::end(const paths::Operation& operation) {
-  group_->fail(operation.sequence,
-               operation.failure ? operation.failure
-                                 : deployment_.failure(name(), operation.path,
-                                                       fmt::format("threads of host {} have ended",
-                                                                   deployment_.name()),
-                                                       paths::FailureCause::released),
-               groups::Failing::all_behind);
+  group_->operations().fail(
+      operation.sequence,
+      operation.failure
+          ? operation.failure
+          : deployment_.failure(name(), operation.path,
+                                fmt::format("threads of host {} have ended", deployment_.name()),
+                                paths::FailureCause::released),
+      groups::Failing::all_behind);
 }
 
 paths::WrapperKind schedule_kind() {
