@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <set>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/link_model/host_costs.hpp"
@@ -17,30 +16,6 @@ namespace groups {
 namespace {
 
 using collectives::Action;
-using collectives::Block;
-using Pieces = std::vector<std::span<std::byte>>;
-
-/// Calls `use(pieces)` repeatedly with the next piece of each list, until a list ends. The pieces
-/// of one call have the same size, and each is contiguous.
-template <std::size_t n, class Use>
-void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
-  std::array<std::size_t, n> piece{}, done{};
-  std::array<std::span<std::byte>, n> now;
-  for (;;) {
-    std::size_t bytes = std::numeric_limits<std::size_t>::max();
-    for (std::size_t i = 0; i < n; ++i) {
-      if (piece[i] == lists[i]->size()) return;
-      now[i] = (*lists[i])[piece[i]].subspan(done[i]);
-      bytes = std::min(bytes, now[i].size());
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      now[i] = now[i].first(bytes);
-      done[i] += bytes;
-      if (done[i] == (*lists[i])[piece[i]].size()) ++piece[i], done[i] = 0;
-    }
-    use(now);
-  }
-}
 
 /// Size of the largest message that is usually sent by credit, without waiting for a grant.
 constexpr std::size_t little_bytes = 4096;
@@ -49,21 +24,7 @@ constexpr std::size_t little_bytes = 4096;
 /// same data share the copy.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;
 
-std::size_t size_of(const Pieces& pieces) {
-  std::size_t bytes = 0;
-  for (const auto& piece : pieces) bytes += piece.size();
-  return bytes;
-}
-
 bool is_message(Action action) { return action == Action::send || action == Action::receive; }
-
-/// Returns the index in the vector of the first value of an operand that is part of `in`; nullopt
-/// if no operand is.
-std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
-  for (const Block& block : operands)
-    if (block.buffer == collectives::in) return block.cells.offset;
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -80,12 +41,12 @@ std::string OperationName::text() const {
 
 void Execution::run(const Share& share, collectives::Program program) {
   share_ = &share;
+  memory_.restart(share.memory, share.fold, share.is_in_unchecked);
   steps_.restart(std::move(program), pricing::window_of(share.limits.window, hosts_.size()));
   streams_.clear();
   ordinals_.clear();
   sent_.clear();
   of_.clear();
-  checked_ = {};
   for (admit(); !steps_.is_done(); admit()) {
     std::optional<std::size_t> member = wait_for_any();
     for (; member; member = waits_.try_any()) finish(*member);
@@ -114,7 +75,7 @@ void Execution::admit() {
   }
   if (has_receiving_ports()) receive_in_order();
   send_ready();
-  gathered_ = {};
+  memory_.drop_gathered();
 }
 
 /// Stores what is needed to perform the latest admitted step later.
@@ -157,14 +118,14 @@ void Execution::begin(Slot slot) {
       step.is_free = true;
       if (!has_receiving_ports()) receive(slot);
       return;
-    case Action::reduce: fold(step); break;
-    case Action::copy: copy(step); break;
+    case Action::reduce:
+    case Action::copy: break;
   }
-  if (share_->trace) step.bytes = size_of(into_);
   const bool is_fold = steps_[slot].action == Action::reduce;
-  const base::Nanos time =
-      tuning::work_time(size_of(into_) + size_of(left_) + (is_fold ? size_of(right_) : 0),
-                        is_fold ? rates_.fold_bytes_per_second : rates_.copy_bytes_per_second);
+  const std::size_t touched_bytes = is_fold ? memory_.fold(step.blocks) : memory_.copy(step.blocks);
+  step.bytes = memory_.size_bytes();
+  const base::Nanos time = tuning::work_time(
+      touched_bytes, is_fold ? rates_.fold_bytes_per_second : rates_.copy_bytes_per_second);
   if (time > base::Nanos(0) && lanes_ != nullptr) {
     step.sending = lanes_->work(time, steps_[slot].number);
     return wait_for(step.sending, slot);
@@ -195,23 +156,17 @@ void Execution::send_in_order() {
     }
 }
 
-void Execution::find_all(const Step& step) {
-  into_.clear();
-  for (const Block& block : step.blocks) share_->memory.find(block, into_);
-}
-
 void Execution::send(Slot slot) {
   Step& step = kept_[slot];
   const std::uint32_t peer = hosts_[steps_[slot].peer];
-  for (const Block& block : step.blocks) check_given(block);
-  find_all(step);
-  const std::size_t bytes = size_of(into_);
+  memory_.check(step.blocks);
+  const std::size_t bytes = memory_.find(step.blocks);
   if (share_->trace) step.began_nanos = share_->trace->now(), step.bytes = bytes;
   Sent& sent = sent_[steps_[slot].peer];
   ++sent.messages, sent.bytes += bytes;
   const bool is_lent = is_large(bytes) && lanes_->is_paced(peer);
-  step.sending = is_lent ? lanes_->send(peer, step.message, paths::LentMemory(into_))
-                         : lanes_->send(peer, step.message, gathered(step));
+  step.sending = is_lent ? lanes_->send(peer, step.message, paths::LentMemory(memory_.pieces()))
+                         : lanes_->send(peer, step.message, memory_.gather(step.blocks));
   wait_for(step.sending, slot);
 }
 
@@ -225,12 +180,11 @@ void Execution::wait_for(const runtime::Handle<T>& handle, Slot slot) {
 
 void Execution::receive(Slot slot) {
   Step& step = kept_[slot];
-  find_all(step);
-  const std::size_t bytes = size_of(into_);
+  const std::size_t bytes = memory_.find(step.blocks);
   step.message.is_little = bytes <= little_bytes;
   step.receiving =
       lanes_->receive(hosts_[steps_[slot].peer], step.message,
-                      is_large(bytes) ? paths::LentMemory(into_) : paths::LentMemory());
+                      is_large(bytes) ? paths::LentMemory(memory_.pieces()) : paths::LentMemory());
   wait_for(step.receiving, slot);
 }
 
@@ -251,21 +205,7 @@ void Execution::receive_in_order() {
 /// Returns whether a message of this size is copied frame by frame between the lanes and the
 /// caller's memory. Smaller messages are copied as a whole.
 bool Execution::is_large(std::size_t bytes) const {
-  return bytes > whole_bytes && share_->memory.has_values();
-}
-
-/// Returns the message of a sending step as one contiguous copy. All peers that get the same data
-/// share the copy.
-const base::Payload& Execution::gathered(const Step& step) {
-  if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
-  gathered_blocks_ = step.blocks;
-  if (!share_->memory.has_values()) return gathered_ = nothing(size_of(into_));
-  return gathered_ = base::Payload::filled(size_of(into_), [&](std::span<std::byte> bytes) {
-           for (const auto& piece : into_) {
-             std::memcpy(bytes.data(), piece.data(), piece.size());
-             bytes = bytes.subspan(piece.size());
-           }
-         });
+  return bytes > whole_bytes && memory_.has_values();
 }
 
 void Execution::finish(std::size_t member) {
@@ -287,8 +227,7 @@ void Execution::finish(std::size_t member) {
 void Execution::take(Slot slot) {
   Step& step = kept_[slot];
   const paths::Received received = std::exchange(step.receiving, {}).wait();
-  find_all(step);
-  step.bytes = size_of(into_);
+  step.bytes = memory_.find(step.blocks);
   if (received.is_in_place) return;
   const base::Payload& message = received.payload;
   if (step.bytes != message.size())
@@ -296,54 +235,7 @@ void Execution::take(Slot slot) {
         "", "", "",
         fmt::format("{}: host {} sent {} bytes where {} were expected", share_->name.text(),
                     lanes_->host_name(hosts_[steps_[slot].peer]), message.size(), step.bytes));
-  if (!share_->memory.has_values()) return;
-  std::span<const std::byte> bytes = message.bytes();
-  for (const auto& piece : into_) {
-    std::memcpy(piece.data(), bytes.data(), piece.size());
-    bytes = bytes.subspan(piece.size());
-  }
-}
-
-/// Checks the values of a block of `in` that is sent or copied, if they must be checked. A block
-/// that is sent to several peers in succession is checked once.
-void Execution::check_given(const Block& block) {
-  if (!share_->is_in_unchecked || block.buffer != collectives::in || block == checked_) return;
-  left_.clear();
-  share_->memory.find(block, left_);
-  for (const auto& piece : left_) share_->fold.check(piece);
-  checked_ = block;
-}
-
-void Execution::fold(const Step& step) {
-  for (auto* pieces : {&into_, &left_, &right_}) pieces->clear();
-  share_->memory.find(step.blocks[0], into_);
-  share_->memory.find(step.blocks[1], left_);
-  share_->memory.find(step.blocks[2], right_);
-  if (!share_->memory.has_values()) return;
-  std::size_t done_bytes = 0;
-  try {
-    side_by_side<3>({&into_, &left_, &right_}, [&](const auto& now) {
-      share_->fold(now[0], now[1], now[2]);
-      done_bytes += now[0].size();
-    });
-  } catch (const base::BadValue& bad) {
-    const std::string wrong(bad.wrong());
-    const auto first = first_index(step.blocks);
-    if (!first || !bad.index()) throw base::BadValue(wrong);
-    throw base::BadValue(wrong, *first + done_bytes / share_->fold.element_bytes() + *bad.index());
-  }
-}
-
-void Execution::copy(const Step& step) {
-  check_given(step.blocks[1]);
-  for (auto* pieces : {&into_, &left_}) pieces->clear();
-  share_->memory.find(step.blocks[0], into_);
-  share_->memory.find(step.blocks[1], left_);
-  if (!share_->memory.has_values()) return;
-  side_by_side<2>({&into_, &left_}, [&](const auto& now) {
-    if (!now[0].empty() && now[0].data() != now[1].data())
-      std::memmove(now[0].data(), now[1].data(), now[0].size());
-  });
+  memory_.scatter(message.bytes());
 }
 
 void Execution::trace(Slot slot) {

@@ -19,6 +19,7 @@
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
 #include "groups/patience.hpp"
+#include "groups/step_memory.hpp"
 #include "groups/tracing.hpp"
 #include "paths/messages/group.hpp"
 #include "runtime/completion.hpp"
@@ -142,12 +143,7 @@ class Execution {
   void wait_for(const runtime::Handle<T>& handle, Slot slot);
   void finish(std::size_t member);
   void take(Slot slot);
-  void find_all(const Step& step);
   bool is_large(std::size_t bytes) const;
-  const base::Payload& gathered(const Step& step);
-  void check_given(const collectives::Block& block);
-  void fold(const Step& step);
-  void copy(const Step& step);
   void trace(Slot slot);
   [[noreturn]] void throw_late() const;
 
@@ -168,12 +164,8 @@ class Execution {
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message, indexed by stream
   std::map<collectives::Rank, Sent> sent_;
-  // Contiguous copy of the message that was sent last, for further peers that get the same data.
-  base::Payload gathered_;
-  std::vector<collectives::Block> gathered_blocks_;
-  collectives::Block checked_;  // the part of `in` that was checked last
+  StepMemory memory_;
   runtime::WaitSet waits_;
-  std::vector<std::span<std::byte>> into_, left_, right_;  // memory pieces of blocks
 };
 
 /// Keeps the Execution object of the last operation for reuse, if that operation was small. After a
