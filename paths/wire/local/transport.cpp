@@ -79,7 +79,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
-    Receiver* told = nullptr;  // receiver of this host; set if the peer can receive no more
+    Receiver* told = nullptr;  // receiver of this host; set if the peer cannot receive any more
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];

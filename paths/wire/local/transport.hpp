@@ -12,14 +12,15 @@
 namespace paths {
 
 /// Carries frames between the hosts of one process. A host is identified by its index in the plan.
-/// Frames are not encoded, and the sender's context delivers them. Frames to a host that has not
-/// started wait until it starts. If the target has ended, the sender's connection is lost.
+/// Frames are not encoded. The OS thread or fiber that sends a frame also delivers it. Frames to a
+/// host that has not started wait until it starts. If the target has ended, the sender's connection
+/// is lost.
 ///
 /// Requires: this object outlives its transports.
 class LocalNetwork {
  public:
-  /// `carries_short` should be true on the steady clock only. On the virtual clock contexts are
-  /// cheap, and short frames would only add work.
+  /// `carries_short`: whether the transports carry short frames. It should be true on the steady
+  /// clock only. On the virtual clock, short frames would only add work.
   explicit LocalNetwork(std::size_t hosts, bool carries_short = false)
       : carries_short_(carries_short), receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
   std::unique_ptr<Transport> transport(std::uint32_t host);

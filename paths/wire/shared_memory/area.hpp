@@ -129,7 +129,7 @@ class RingWriter {
   std::uint64_t written_ = 0;
   std::uint64_t read_ = 0;  // reader's counter when it was last read
   static constexpr std::size_t near_bytes = std::size_t{1} << 10;
-  // Value of written_ at which to check for an empty ring again.
+  // Value of written_ at which bytes_left_out() next checks whether the ring is empty.
   std::uint64_t looks_at_ = near_bytes;
 };
 
@@ -155,7 +155,7 @@ class RingReader {
   RingControl* control_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::uint64_t read_ = 0;
-  std::uint64_t ordered_ = 0;  // value of read_ at its last store with a fence
+  std::uint64_t ordered_ = 0;  // value of read_ when it was last stored with a fence
   std::uint64_t written_ = 0;  // writer's counter when it was last read
 };
 

@@ -44,7 +44,7 @@ static_assert(sizeof(ShortHead) == 56);
 /// Writes frames into a ring. It writes a frame whole or in pieces, and keeps frames for which
 /// there is no room.
 ///
-/// Thread-safe: no; one context at a time, except has_kept().
+/// Thread-safe: has_kept() only. One thread or fiber at a time may call the other functions.
 class FrameWriter {
  public:
   /// Allows frames to leave from now on. Calls `written` each time after some bytes have left.
@@ -57,12 +57,12 @@ class FrameWriter {
   void write(std::uint32_t connection, const ShortFrame& frame);
   /// Writes the record that closes the connection.
   void write_end(std::uint32_t connection);
-  /// Writes kept frames while there is room. Returns whether all have left. Throws LinkError if the
-  /// counter of the reading peer is invalid.
+  /// Writes kept frames while there is room. Returns whether no frame is kept any more. Throws
+  /// LinkError if the counter of the reading peer is invalid.
   bool push();
   /// Whether frames are kept. The result becomes true before this host asks the peer for a
   /// notification of free room. The thread that gets the notification therefore finds the kept
-  /// frames. Any context may call has_kept().
+  /// frames.
   bool has_kept() const { return has_kept_.load(); }
   /// Drops the kept frames of a connection, except a frame of which a part has left.
   void forget(std::uint32_t connection);
@@ -90,7 +90,7 @@ class FrameWriter {
 };
 
 /// Reassembles frames from a ring.
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 class FrameReader {
  public:
   struct Arrived {

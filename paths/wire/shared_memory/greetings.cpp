@@ -49,7 +49,8 @@ void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   lose(link, "");  // the reason is empty, because no frame has arrived on the link yet
 }
 
-/// Sends the frames of the link's connections over sockets from now on. `why` is the reason.
+/// Sends the frames of the link's connections over sockets from now on, and logs the reason `why`.
+/// If that is not possible, reports the loss of the link.
 void Links::divert(const LinkPtr& link, const std::string& why) {
   if (peers_->requires_shared_memory || !detour_)
     return lose(link, fmt::format("cannot share memory with host {}: {}", name_of(*link), why));

@@ -92,8 +92,8 @@ bool Link::close(ConnectionId id) {
   return true;
 }
 
-/// Writes kept frames. First waits for the context that is writing, which may just have found the
-/// ring full.
+/// Writes kept frames. First waits for the thread or fiber that is writing, which may just have
+/// found the ring full.
 void Link::push() {
   const runtime::Lock sending(sending_);
   writer_.push();
@@ -154,8 +154,8 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
 }
 
 /// Notifies the peer at most once in each of its sleeps, because the peer checks the rings before
-/// it sleeps again. First waits a moment: a thread that has just received a frame usually starts to
-/// poll again at once.
+/// it sleeps again. First waits up to two microseconds: a thread that has just received a frame
+/// usually starts to poll again at once.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

@@ -43,8 +43,8 @@ class LinkDetour {
 /// host. Each of these connections carries frames in both directions. When an end of a connection
 /// will send no more frames, it announces that once.
 ///
-/// Thread-safe: any context may write; one thread at a time reads. A thread may close the socket
-///              only if it may both read and write.
+/// Thread-safe: any OS thread or fiber may write; one thread at a time reads. A thread may close
+///              the socket only while no other thread reads or writes.
 class Link {
  public:
   /// `to_host` is set if this host makes the link, nullopt otherwise.
@@ -55,7 +55,7 @@ class Link {
   const std::optional<std::uint32_t> host;
   bool is_ours() const { return host.has_value(); }
 
-  // ---- on the OS thread of the service contexts ----
+  // ---- for the services' thread only (the OS thread whose fibers work for other hosts) ----
   Descriptor socket;
   RingArea area;
   bool has_begun = false;  ///< whether greetings were exchanged
@@ -69,7 +69,7 @@ class Link {
   /// Ends the link: no more frames leave. Returns the connections that were open.
   std::vector<ConnectionId> end();
 
-  // ---- from any context ----
+  // ---- thread-safe functions ----
   bool is_diverted() const { return is_diverted_; }
   /// Opens a connection. Returns nullopt if the link has ended.
   std::optional<ConnectionId> connect();
@@ -81,8 +81,8 @@ class Link {
   bool close(ConnectionId connection);
   /// Whether there are frames that could not leave yet.
   bool has_kept() const { return writer_.has_kept(); }
-  /// Whether all frames have left. If not, Receiver::room_made() is called for the connection
-  /// later.
+  /// Whether no frame waits in this host. If the result is false, Receiver::room_made() is called
+  /// for the connection later.
   bool has_room(ConnectionId connection);
   bool has_room_for_waiters() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_waiters_for_room();
@@ -92,7 +92,7 @@ class Link {
   /// Requires: this host made the link.
   bool is_unused();
 
-  // ---- on the thread that reads ----
+  // ---- for the reading thread only ----
   FrameReader reader;
   /// Whether incoming bytes are ignored because the peer broke the protocol.
   bool is_wrong = false;
@@ -104,8 +104,8 @@ class Link {
   ConnectionId id_of(std::uint32_t connection) const {
     return std::uint64_t{number} << 32 | connection;
   }
-  /// Returns the short end of a connection; nullptr if there is none. Returns the last result of
-  /// `find` if that is still valid, otherwise calls `find`.
+  /// Returns the receiver of a connection's short frames; nullptr if it has none. Calls `find` only
+  /// if no earlier result of `find` is stored for the connection.
   template <class Find>
   ShortEnd* short_end_of(std::uint32_t connection, Find find) {
     for (const auto& [known, end] : short_ends_)

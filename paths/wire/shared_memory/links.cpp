@@ -37,7 +37,7 @@ std::uint32_t link_number(ConnectionId connection) {
 
 }  // namespace
 
-// ---- from any context ------------------------------------------------------------------------
+// ---- thread-safe functions -------------------------------------------------------------------
 
 void Links::start(Receiver& receiver) {
   ENSURE(!runtime_.is_virtual());
@@ -160,7 +160,7 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     notify_soon_of_own_room(*link);
-    // The next context that reads or writes handles the error.
+    // The next thread or fiber that reads or writes on the link handles the error.
   } catch (const LinkError&) {
   }
 }
@@ -185,8 +185,8 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
-/// Waits until no thread receives. The OS thread of the service contexts handles frames that arrive
-/// meanwhile.
+/// Waits until no thread receives. The services' thread (whose fibers do work for other hosts)
+/// handles frames that arrive meanwhile.
 void Links::settle() {
   { const runtime::Lock lock(receiving_); }
   runtime::show_unlocked();
@@ -255,13 +255,13 @@ bool Links::receive_from(const LinkPtr& link) {
   return false;
 }
 
-/// Notifies waiting connections later, because the context that writes now may hold locks that
-/// receivers need.
+/// Notifies waiting connections later, because the thread or fiber that writes now may hold locks
+/// that receivers need.
 void Links::notify_soon_of_own_room(const Link& link) {
   if (link.has_room_for_waiters()) look_soon();
 }
 
-/// Notifies the connections that wait for room. Their users may write at once.
+/// Notifies the connections that wait for room. The notified code may write immediately.
 void Links::notify_of_own_room(const LinkPtr& link) {
   for (const ConnectionId connection : link->take_waiters_for_room())
     receiver_->room_made(connection);
@@ -323,13 +323,13 @@ void Links::look_once() {
   end_polling();
 }
 
-// ---- on the OS thread of the service contexts ------------------------------------------------
+// ---- on the services' thread -----------------------------------------------------------------
 
 void Links::watch(int descriptor, void (Links::*on_readable)()) {
   runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });
 }
 
-/// Opens a link. Retries until the peer is there, or until no connection needs the link.
+/// Opens a link. Retries until the peer accepts it, or until no connection needs the link.
 void Links::open(LinkPtr link) {
   if (closed_ || forget_unused(link)) return;
   if (!sign_) return divert(link, why_without_memory_);

@@ -32,7 +32,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
         std::shared_ptr<Detour> detour)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
-  // From any context:
+  // Thread-safe functions:
   /// Throws: TravelError if the host cannot listen.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
@@ -102,7 +102,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
   std::vector<LinkPtr> begun_;
-  // Whether the thread that holds receiving_ must check the links again.
+  // Whether the thread that holds receiving_ must check the links again before it stops.
   std::atomic<bool> look_again_{false};
   std::atomic<bool> looks_soon_{false};  // whether the services' thread is about to check the links
 
@@ -118,11 +118,11 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   // Used on the services' thread only:
   Door door_;
   Descriptor timer_;
-  std::vector<LinkPtr> unanswered_;  // links whose opening must be repeated
+  std::vector<LinkPtr> unanswered_;  // links that must be opened again
   base::Nanos pause_{0};
   int accept_failed_ = 0;           // error of the latest accept()
-  bool is_stranger_named_ = false;  // whether a door of another user was reported
-  bool has_said_ = false;           // whether the detour of frames was reported
+  bool is_stranger_named_ = false;  // whether the log has a peer's socket file of another user
+  bool has_said_ = false;           // whether the log says why frames take the detour
 };
 
 /// Runs `act` while no thread receives. Then receives the frames that other threads could not

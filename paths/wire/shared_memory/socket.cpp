@@ -16,7 +16,7 @@
 namespace paths {
 namespace {
 
-constexpr int waiting_max = 1024;  // limit of connections that are not accepted yet
+constexpr int waiting_max = 1024;  // maximum number of connections that wait for accept()
 constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -40,7 +40,7 @@ Descriptor new_socket() {
 
 using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
 
-/// Takes ownership of all received descriptors, even of those for which `taken` has no place.
+/// Takes ownership of all received descriptors. Closes those for which `taken` has no place.
 void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   std::size_t count = 0;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -60,7 +60,7 @@ Door open_door(const std::string& address) {
   Door door{SocketClaim::take(door_address(address)), new_socket()};
   if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
   const Name name(door.claim->file());
-  unlink(name.address.sun_path);  // no process may have it without the claim
+  unlink(name.address.sun_path);  // a process without the claim may have left the file
   if (bind(door.listening.get(), name.generic(), Name::bytes) != 0 ||
       listen(door.listening.get(), waiting_max) != 0)
     throw std::system_error(errno, std::generic_category(), "shared memory");

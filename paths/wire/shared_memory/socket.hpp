@@ -38,7 +38,7 @@ struct SocketWord {
 };
 
 /// Socket file at which a host accepts links, in a folder that no other user can change
-/// (paths/wire/socket_folder.hpp). The file ends with this object.
+/// (paths/wire/socket_folder.hpp). The file is removed with this object.
 struct Door {
   std::unique_ptr<SocketClaim> claim = {};
   Descriptor listening = {};

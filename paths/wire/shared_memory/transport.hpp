@@ -17,8 +17,8 @@ namespace paths {
 /// If a peer has not started yet, the transport tries to reach it until the connection is dropped.
 /// If a peer ends or is killed, the transport delivers the frames that had arrived, then reports
 /// the loss at once. It does not notice a peer that is stopped or hangs. If this host or the peer
-/// cannot have shared memory, the connections between them take the detour. These connections are
-/// lost if there is no detour or if the plan requires shared memory.
+/// cannot have shared memory, another transport (`detour`) carries the connections between them.
+/// These connections are lost if there is no detour or if the plan requires shared memory.
 ///
 /// Why:     Between processes of one machine, a frame costs two copies, and no system call while
 ///          the receiver polls. With sockets a frame costs tens of microseconds.
@@ -27,8 +27,9 @@ namespace paths {
 ///          end.
 /// Bounded: like make_zmq_transport().
 /// Context: Frames arrive on a waiting OS thread (runtime/scheduler/poller.hpp) or on the services'
-///          thread. Frames leave in the sender's context. If the ring is full, frames leave when
-///          the receiver has read enough.
+///          thread, the OS thread whose fibers do work for other hosts. The sender's OS thread or
+///          fiber writes frames into the ring. If the ring is full, frames leave when the receiver
+///          has read enough.
 std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
                                                         std::shared_ptr<const Peers> peers,
                                                         std::uint32_t host,

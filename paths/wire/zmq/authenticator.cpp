@@ -30,7 +30,7 @@ zmq::const_buffer buffer_of(const Secret& secret) {
   return zmq::buffer(secret.bytes().data(), key_bytes);
 }
 
-/// Returns the owner of the key that a request is about; nullopt if no peer may connect with it.
+/// Returns the owner of the key in a request; nullopt if a peer with this key may not connect.
 std::optional<std::string> owner_in(const Keyring& keyring,
                                     const std::vector<zmq::message_t>& request) {
   if (request.size() != parts || request[mechanism].to_string_view() != "CURVE" ||

@@ -9,17 +9,19 @@
 
 namespace paths {
 
-/// Decides for a ZeroMQ context which peers may connect to its CURVE servers: those whose key the
-/// keyring has. ZeroMQ asks by its protocol ZAP (RFC 27). The replies are 200 and 400 only. A reply
-/// names the owner of the key, and ZeroMQ hands the name over with each message ("User-Id").
+/// Decides which peers may connect to the CURVE servers (encrypted listening sockets) of a ZeroMQ
+/// context: peers whose key is in the keyring. ZeroMQ asks by its protocol ZAP (RFC 27). The
+/// replies are 200 and 400 only. A reply names the owner of the key. ZeroMQ then attaches this name
+/// to each message of the peer ("User-Id").
 ///
 /// Why:         Without a handler for ZAP, ZeroMQ accepts any key.
-/// Owns:        a thread, which waits for requests only. If the thread cannot continue, it ends the
+/// Owns:        a thread that only replies to requests. If the thread cannot continue, it ends the
 ///              process, because ZeroMQ would accept no more peers.
 /// Thread-safe: no.
 class Authenticator {
  public:
-  /// Replies to requests from now on. `host` is the name for messages. The keyring must have keys.
+  /// Replies to requests from now on. `host` is the name of this host for log messages. The keyring
+  /// must have keys.
   /// Throws: zmq::error_t.
   Authenticator(zmq::context_t& context, std::shared_ptr<const Keyring> keyring, std::string host);
   /// Waits for the end of the thread. Requires: the context was closed.

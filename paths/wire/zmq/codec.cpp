@@ -56,8 +56,8 @@ std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
 }
 
 /// Receives one part of a message. Returns false if there is no message, or if the message has no
-/// further part. Does not use socket.recv(), because that takes the int result of zmq_msg_recv()
-/// for the size: a body of 2 GiB or more would look like an error.
+/// further part. Does not use socket.recv(), because that function takes the size from the int
+/// result of zmq_msg_recv(): a part of 2 GiB or more would look like an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;

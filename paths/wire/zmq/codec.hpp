@@ -15,7 +15,7 @@
 namespace paths {
 
 /// Size of the parts in which a body is sent. Each part arrives without a copy. ZeroMQ drops a peer
-/// if no complete part has arrived from it for 15 s. At 9 Mbit/s or more, a part takes less time.
+/// if no complete part has arrived from it for 15 s. A link of 9 Mbit/s or more is fast enough.
 inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
@@ -36,9 +36,9 @@ auto uninterrupted(Call call) {
   }
 }
 
-/// Receives the next message, all of whose parts arrive together. Returns the number of parts; 0 =
-/// there is no message. `parts` are the places for the first parts. All further parts are stored in
-/// `rest`.
+/// Receives the next message with all of its parts. Returns the number of parts; 0 = there is no
+/// message. Stores the first parts in the messages to which `parts` points, and all further parts
+/// in `rest`.
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest);
 
@@ -47,8 +47,8 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
 /// All parts of a frame. A body of 4 KiB or more is sent without a copy. All parts are made before
-/// the first one is sent. If the making of a later part failed, the peer would take the next frame
-/// for the rest of this one.
+/// the first one is sent. Otherwise an error in a later part would leave the frame incomplete, and
+/// the peer would take the next frame for the rest of this one.
 struct FrameParts {
   zmq::message_t header, body;
   std::vector<zmq::message_t> rest;  ///< further parts of a large body
@@ -60,8 +60,8 @@ enum class Part : std::uint8_t { middle, last };
 /// Sends one part; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);
 
-/// Whether a message can be received now. The answer comes from ZeroMQ itself. It is also right if
-/// the descriptor of the socket gave no signal.
+/// Whether a message can be received now. Asks ZeroMQ itself, so the result is right even if the
+/// descriptor of the socket gave no signal.
 bool readable(zmq::socket_t& socket);
 
 }  // namespace paths

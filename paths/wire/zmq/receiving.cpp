@@ -19,7 +19,7 @@ namespace {
 
 constexpr int messages_in_a_row = 256;  // messages received before fibers get a turn
 
-// After this number of failed handshakes in a row, the log says that the peer has not the key.
+// Number of failed handshakes in a row after which this host logs that the peer lacks the key.
 constexpr int handshakes_failed_max = 3;
 
 struct SocketEvent {
@@ -40,7 +40,7 @@ std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   return read;
 }
 
-/// Returns why a peer that connected to this host was turned away.
+/// Returns a log text: why ZeroMQ rejected a peer that connected to this host.
 std::string handshake_failure(const SocketEvent& event) {
   if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
     return "turned away: its key is not one of this run";
@@ -53,7 +53,7 @@ std::string handshake_failure(const SocketEvent& event) {
   return "turned away: it does not speak ZMTP 3";
 }
 
-/// Returns why this host cannot connect to a host, and need not try again.
+/// Returns an error text: why this host can never connect to `host` at `address`.
 std::string handshake_refusal(const SocketEvent& event, const std::string& address,
                               const std::string& host) {
   if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
@@ -65,7 +65,8 @@ std::string handshake_refusal(const SocketEvent& event, const std::string& addre
                      address, host);
 }
 
-/// Returns why the first frame of a connection contradicts the key of the peer; "" if it does not.
+/// Returns an error text if the host name in the first frame of a connection contradicts the key of
+/// the peer; "" otherwise.
 std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& first) {
   if (peer.key_owner.empty()) return "";
   const auto claimed = peers.named(first.text);
@@ -172,8 +173,8 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
-      // A CURVE server closes the connection if the client expects another key. ZeroMQ tries again
-      // for ever. The key's owner may still come, so this host waits until the deadline.
+      // A CURVE server closes the connection if the client expects another key. ZeroMQ then retries
+      // without end. The owner of the key may still start, so this host waits until the deadline.
       if (++peer.handshakes_failed == handshakes_failed_max && peers_->keyring != nullptr &&
           without_key_.insert(address).second)
         spdlog::warn("host {}: what listens at {} has not the key of {}", peers_->hosts[host_].name,

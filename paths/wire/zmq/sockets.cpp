@@ -29,15 +29,15 @@ constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
 
-/// Returns the keys for connections to a listening address; nullptr if they need none. Other users
-/// cannot change the folder of a Unix socket.
+/// Returns the keys for connections to a listening address; nullptr for a Unix socket, which needs
+/// none because other users cannot change its folder.
 const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
 }
 
 }  // namespace
 
-// ---- from any context ------------------------------------------------------------------------
+// ---- thread-safe functions -------------------------------------------------------------------
 
 void Sockets::start(Receiver& receiver) {
   ENSURE(!runtime_.is_virtual());
@@ -129,8 +129,8 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends the frames that other contexts have left because the sockets were in use. No frame is
-/// forgotten: either the context that leaves a frame finds the sockets free, or their last user
+/// Sends the frames that senders have left because the sockets were in use. No frame is forgotten:
+/// either the sender that leaves a frame finds the sockets free, or the last user of the sockets
 /// finds the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
@@ -207,8 +207,8 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   receive_soon(peer);  // the descriptor signals only after the socket was found empty
 }
 
-/// Closes a connection and its socket. If another process uses the same address later, it therefore
-/// receives nothing of this run.
+/// Closes a connection and its socket, so that a later process at the same address receives nothing
+/// of this run.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
     incoming_.at(known->second).lost = true;

@@ -20,7 +20,7 @@
 
 namespace paths {
 
-/// The peer at the other end of a connection.
+/// State of one connection and of the peer at its other end.
 struct SocketPeer {
   ConnectionId id = 0;
   bool lost = false;
@@ -31,13 +31,13 @@ struct Outgoing : SocketPeer {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< whether the peer was ever reached; if so, its absence is a loss
+  bool met = false;  ///< whether the peer was ever reached; later disconnections are losses
   bool look_again = false;
-  int handshakes_failed = 0;  ///< because the peer closed the connection
+  int handshakes_failed = 0;  ///< number of handshakes in which the peer closed the connection
 };
 
-/// Identifies a connection that a peer has made: by its descriptor, and by how often the descriptor
-/// was used before.
+/// Identifies a connection that a peer has made: its descriptor, and how many connections have had
+/// this descriptor so far.
 using Acceptance = std::pair<int, std::uint64_t>;
 
 /// A connection that a peer has made. ZeroMQ identifies the frames of a connection by a routing id,
@@ -60,16 +60,17 @@ struct Accepted {
 /// use a ZeroMQ socket.
 /// Owns:        the sockets. Callbacks of the runtime keep this object until the last of them has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time uses the sockets. Only the thread of the service contexts
-///              receives; it waits briefly until the sockets are free. If the sockets are in use, a
-///              sender leaves its frame to the thread that uses them. In most cases a frame
-///              therefore leaves in the context of its sender, and no other thread is woken.
+/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread (the OS
+///              thread whose fibers do work for other hosts) receives; it waits briefly until the
+///              sockets are free. If the sockets are in use, a sender leaves its frame to the
+///              thread that uses them. In most cases the sender therefore sends the frame itself,
+///              and no other thread is woken.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), context_(1) {}
 
-  // From any context:
+  // Thread-safe functions:
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, Frame&& frame);
@@ -80,7 +81,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
  private:
   static constexpr const char* peer_gone = "the peer has closed the connection or died";
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// An action that a context leaves to the thread that uses the sockets, because they are in use.
+  /// An action that a caller leaves to the thread that uses the sockets at that time.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
@@ -91,7 +92,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
-  /// Calls receiving() later, on the thread of the service contexts. This object exists until then.
+  /// Calls receiving() later, on the services' thread. Keeps this object until then.
   template <class Receive>
   void receive_later(Receive receive) {
     runtime_.wake_from_outside(
@@ -105,7 +106,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
-  // On the thread of the service contexts; called by the function that receiving() runs:
+  // On the services' thread; called within receiving():
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
@@ -153,14 +154,15 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
   std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
   std::vector<zmq::message_t> body_;  // parts of the message that is being received
-  // Why the handshake has failed for the connection whose end ZeroMQ reports next; "" = it has not.
+  // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if it did
+  // not fail.
   std::string handshake_failure_;
-  std::set<std::string> without_key_;  // addresses for which the log has a missing key
+  std::set<std::string> without_key_;  // addresses for which a missing key was logged
   bool router_look_again_ = false;
   int accept_failed_ = 0;  // error of the latest accept()
 };
 
-/// Runs `receive` while no other thread uses the sockets. Then sends the frames that other contexts
+/// Runs `receive` while no other thread uses the sockets. Then sends the frames that other senders
 /// have left meanwhile.
 template <class Receive>
 void Sockets::receiving(Receive receive) {

@@ -17,7 +17,7 @@ class ZmqTransport final : public Transport {
     try {
       sockets_->stop();
     } catch (const runtime::Stop&) {
-      // The thread of the service contexts closes the sockets later.
+      // The services' thread (whose fibers do work for other hosts) closes the sockets later.
     }
   }
   void start(Receiver& receiver) override { sockets_->start(receiver); }

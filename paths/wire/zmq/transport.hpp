@@ -19,11 +19,12 @@ namespace paths {
 /// this also holds for connections that peers have made. Their loss is reported with the same
 /// connection id as their frames.
 ///
-/// Bounded: the transport itself limits nothing. Credits limit the pushes that are under way, and
-///          callers limit their requests.
-/// Context: Frames arrive on the OS thread of the service contexts of `runtime` (steady clock).
-///          `runtime` must outlive the transport. Frames leave in the sender's context, or on the
-///          thread that uses the sockets at that time.
+/// Bounded: the transport limits no queue. Credits limit the pushes that are under way, and callers
+///          limit their requests.
+/// Context: Frames arrive on the services' thread of `runtime`: the OS thread whose fibers do work
+///          for other hosts. `runtime` must use the steady clock and outlive the transport. The
+///          sender's OS thread or fiber sends a frame, or the thread that uses the sockets at that
+///          time.
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host);
