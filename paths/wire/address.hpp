@@ -11,22 +11,22 @@ namespace paths {
 /// because ZeroMQ cannot listen on names. Blocks while it looks up the name.
 std::string numeric_address(const std::string& address);
 
-/// Returns the reason why a host cannot listen at an address that another process uses, with
-/// advice.
+/// Returns an error text, with advice, for a host that cannot listen at `address` because another
+/// process uses it.
 std::string in_use_text(const std::string& address);
 
-/// Returns the reason why this host cannot accept a waiting peer's connection. `error` is an errno.
+/// Returns an error text for a connection that accept() could not accept. `error` is its errno.
 std::string accept_failed_text(int error);
 
 /// Function that replaces the host name in an address by the IP address, if it can find one.
 using LookUp = std::function<std::string(const std::string& address)>;
 
-/// Returns the reason why hosts at `others` cannot reach a host that listens on `address`, with
-/// advice; empty if they can reach it. They cannot if the name in `address` means a loopback
-/// address here and one of the hosts is on another machine. (Debian's /etc/hosts contains such an
-/// entry for the machine's own name.)
+/// Returns an error text, with advice, if hosts at `others` cannot reach a host that listens on
+/// `address`; empty if they can. They cannot if the name in `address` means a loopback address
+/// here and one of the hosts is on another machine. (Debian's /etc/hosts contains such an entry
+/// for the machine's own name.)
 /// Blocks: while it calls `look_up`. It makes no call if `address` contains no name, one call if
-///         the name is not a loopback name, and otherwise two in most cases.
+///         the name means no loopback address, and otherwise two in most cases.
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others,
                                     const LookUp& look_up = numeric_address);

@@ -14,7 +14,7 @@ namespace paths {
 /// A transport may find out late that it cannot carry a connection. A Detour then sends the frames
 /// of the connection by another transport. The receiver still knows the connection by its original
 /// number.
-/// Thread-safe: yes, from any context.
+/// Thread-safe: yes.
 class Detour {
  public:
   /// Requires: `by` outlives all calls of this object except original().
@@ -31,7 +31,8 @@ class Detour {
   void send(ConnectionId connection, Frame&& frame) { by_.send(connection, std::move(frame)); }
   void drop(ConnectionId connection) { by_.drop(connection); }
 
-  /// Returns the original number of a connection of the other transport, if it is a detour.
+  /// Returns the original number of a connection of the other transport; nullopt if connect() did
+  /// not open this connection.
   std::optional<ConnectionId> original(ConnectionId connection) const {
     if (!is_used_) return std::nullopt;
     const runtime::Lock lock(mutex_);

@@ -21,7 +21,7 @@ constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte ord
 // Maximum size of each text, in the header or in a failure.
 constexpr std::size_t text_bytes_max = 4096;
 constexpr std::uint8_t flag_failure = 1;  // the body consists of the four texts of a failure
-constexpr int cause_shift = 1;  // the higher bits of that byte contain the cause of the failure
+constexpr int cause_shift = 1;  // bits of the same byte above flag_failure: cause of the failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // flags of a result

@@ -23,7 +23,7 @@ enum class FrameKind : std::uint8_t {
   reply,
   error,    ///< reply that is a failure
   one_way,  ///< operation without a reply
-  // Control frames, counted separately:
+  // Control frames. The counts of frames per path do not include them:
   hello,  ///< first frame on a connection; names host, run and purpose
   welcome,
   refuse,  ///< last frame on a connection; the text is the reason
@@ -35,8 +35,9 @@ enum class FrameKind : std::uint8_t {
 };
 bool is_control(FrameKind kind);
 
-/// Identifies one call of deploy() on one host. All ids differ: a restarted host has another
-/// incarnation, and a host uses each number only once for a label.
+/// Identifies one call of deploy() on one host. The program passes `label` to deploy(); it is empty
+/// for the config's own plan. All ids differ: a restarted host has another incarnation, and a host
+/// uses each number only once for a label.
 struct DeploymentId {
   std::string label;
   std::uint64_t number = 0;
@@ -60,7 +61,7 @@ struct Frame {
   StageId stage = no_stage;  ///< stage at which the receiver continues the operation
   Operation operation;       ///< in request and one_way frames; other kinds use only its `failure`
   Result result;             ///< in replies only
-  /// In replies: whether the tuple of the result equals that of the request, and is not sent again.
+  /// In replies: whether the result has the same tuple as the request. The reply then has no body.
   bool returns_moved = false;
   std::string text;                 ///< host name (hello) or reason (refuse, goodbye)
   std::shared_ptr<LaneFrame> lane;  ///< content of a lane frame; its text is in `text`

@@ -23,7 +23,7 @@ enum class LaneKind : std::uint8_t {
   failed,   ///< some channels have failed; the text is the reason
   lost,     ///< a host is lost; the text is the reason
   done,     ///< threads have ended: those of the source (bytes 0), its cluster (1), all (2)
-  look,     ///< opens a connection; its later loss shows that the target is gone
+  look,     ///< opens a connection whose later loss shows that the target is gone
   // Control frames of a connection:
   /// First frame on a connection. The text is the host's name; the signature digest identifies its
   /// clock.
@@ -47,21 +47,23 @@ struct LaneFrame {
   std::uint32_t source = 0;  ///< host number in the run
   std::uint32_t target = 0;  ///< host number in the run
   std::uint64_t group = 0;
-  /// Channel (data and grant), first failed channel (failed), or number of operations in which the
-  /// source took part (left).
+  /// In frames of the kinds `data` and `grant`: channel. `failed`: first failed channel. `left`:
+  /// number of operations in which the source took part.
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;  ///< number of the message within its channel
-  /// Size of the whole message (data), number of bytes (credit), number of messages (left), last
-  /// failed channel (failed), or number of the lost host (lost).
+  /// In frames of the kind `data`: size of the whole message. `credit`: bytes of credit. `left`:
+  /// messages that the source has sent. `failed`: last failed channel. `lost`: number of the host.
+  /// For other kinds see LaneKind.
   std::uint64_t bytes = 0;
-  /// Position of the payload in the message (data), or cause of the failure (failed).
+  /// In frames of the kind `data`: position of the payload in the message. `failed`: cause of the
+  /// failure.
   std::uint64_t offset = 0;
-  /// Digest of the purpose of the channel, as the source knows it (data, grant and ask), or of all
-  /// operations in which the source took part (left). 0 = unknown. In frames of the kind `failed`:
-  /// 1 if hosts use the first failed channel for different purposes. In frames of the kind `hello`:
-  /// identity of the source's steady clock.
+  /// In frames of the kinds `data`, `grant` and `ask`: digest of the purpose for which the source
+  /// uses the channel. `left`: digest of all operations in which the source took part. 0 = unknown.
+  /// `failed`: 1 if hosts use the first failed channel for different purposes. `hello`: identity of
+  /// the source's steady clock.
   std::uint64_t signature_digest = 0;
-  /// Time from the arrival of the first byte (head) to that of the last (tail).
+  /// Time from the arrival of the frame's first byte (`head`) to the arrival of its last byte.
   base::Nanos lag{0};
   base::Nanos late{0};  ///< time from `head` to the writing of the frame; may be negative
   /// Ideal arrival time of the first byte, by the steady clock of the machine that wrote the frame.

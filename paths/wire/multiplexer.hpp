@@ -23,7 +23,7 @@ using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 /// frame, or that received this connection by give().
 ///
 /// Owns:        the transport. Must outlive its sub-transports.
-/// Thread-safe: yes, from any context.
+/// Thread-safe: yes.
 class Multiplexer final : public Receiver {
  public:
   /// One user's part of the transport. start() sets the receiver and must be called before
@@ -35,11 +35,11 @@ class Multiplexer final : public Receiver {
   /// such connections to a sub-transport.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
 
-  /// As Transport::start() and stop(), for all sub-transports together.
+  /// Starts and stops the transport of all sub-transports.
   void start() { transport_->start(*this); }
   void stop() { transport_->stop(); }
   Transport& transport() { return *transport_; }
-  /// Makes a part of the transport for a plan. `numbers` are the numbers of the plan's hosts in the
+  /// Makes a sub-transport for a plan. `numbers` contains the numbers of the plan's hosts in the
   /// run.
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 

@@ -47,7 +47,8 @@ struct Peers {
   bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
   /// Whether it is an error if a host cannot have shared memory.
   bool requires_shared_memory = false;
-  bool are_processes = false;  ///< whether each host is a process; elements can then be mapped
+  /// Whether each host is a process of its own. Processes of a machine may then map elements.
+  bool are_processes = false;
   /// Whether all paths from one host to another share one connection.
   bool shares_connections = false;
   base::Nanos deadline{0};

@@ -10,30 +10,31 @@
 
 namespace paths {
 
-/// The check that a peer has failed. A stranger learns only this word.
+/// The check that a refused peer did not pass. A stranger (a peer that has not shown that it
+/// belongs to the run) receives only this word.
 enum class RefusalWord : std::uint8_t {
   version,  ///< another protocol version
   run,      ///< another run
   plan,     ///< another config or plan
-  place,    ///< no such host or connection, or its place is taken
-  busy,     ///< too many hellos wait
+  place,    ///< no such host or connection, a second connection, or no hello as first frame
+  busy,     ///< too many hellos wait for the same call of deploy()
 };
 
-/// Why a peer is refused: the word for the peer, and the full reason for the log of this host.
+/// Why this host refuses a peer: the word for the peer, and the full reason for the log.
 struct Rejection {
   RefusalWord word = RefusalWord::place;
   std::string reason = {};  ///< "" if the peer is not refused
 };
 
 std::string_view text_of(RefusalWord word);
-/// Returns the frame for a stranger. It has no run, host, stage or deployment. Its bytes depend on
-/// the word only.
+/// Returns the frame that refuses a stranger. It names no run, host, stage or deployment. Its bytes
+/// depend on the word only.
 Frame refusal_of_stranger(RefusalWord word);
-/// Returns the word of a refusal that refusal_of_stranger() made on another host; nullopt if the
-/// frame is another one.
+/// Returns the word of a frame that refusal_of_stranger() made on another host; nullopt for all
+/// other frames.
 std::optional<RefusalWord> word_of_refusal(const Frame& frame);
-/// Returns the reason of a refusal for the errors of the refused host. `peer` is the host that
-/// refuses, and `plan` describes the plan of the refused host, such as "config 17ab".
+/// Returns the text for the error messages of the refused host. `peer` is the host that refuses it.
+/// `plan` describes the plan of the refused host, such as "config 17ab".
 std::string text_of_refusal(const std::string& peer, const std::string& plan, const Frame& refusal);
 
 }  // namespace paths

@@ -11,7 +11,7 @@ namespace paths {
 /// A peer that makes many connections or sends many bad frames could fill the log. RejectionLog
 /// reports each source once, and at most sources_max sources.
 ///
-/// Thread-safe: yes, from any context.
+/// Thread-safe: yes.
 class RejectionLog {
  public:
   static constexpr std::size_t sources_max = 32;

@@ -8,10 +8,11 @@
 
 namespace paths {
 
-/// A thread often repeats the same move: same path, same slot, same stage on another host. Such a
-/// repeated call is a *standing call*; only one of its requests is under way at a time. Between
-/// processes of one machine, a frame header costs as much time as a small move and its reply. A
-/// short frame therefore carries only the fields that change from one request or reply to the next.
+/// A thread often repeats the same request: same path, same slot, same stage on another host. Such
+/// a repeated request is a *standing call*; only one of its requests is under way at a time.
+/// Between processes of one machine, a frame header costs as much time as a small request and its
+/// reply. A short frame therefore carries only the fields that change from one request or reply to
+/// the next.
 ///
 /// The first request of a standing call is a normal frame. It is checked as usual, and it fixes
 /// stage, path and slot. A short frame also lacks run, host and credits. Standing calls do not use
@@ -23,7 +24,7 @@ struct ShortFrame {
 
   bool is_reply = false;
   std::uint32_t standing = 0;  ///< number of the standing call; unique on its connection
-  std::uint32_t thread = 0;    ///< thread that moves the tuple; set in requests only
+  std::uint32_t thread = 0;    ///< as Operation::thread; set in requests only
   Result result;  ///< reply; in a request only sequence, contributions and payload are used
 };
 

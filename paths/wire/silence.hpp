@@ -6,8 +6,8 @@
 
 namespace paths {
 
-/// Counts the checks in a row that found a peer silent. At each check this host asks the peer for a
-/// sign of life. The owner declares the peer lost after a certain number of silent checks.
+/// Counts the checks in a row that found a peer silent. The owner of this object asks the peer for
+/// a sign of life at each check, and declares it lost after a certain number of silent checks.
 ///
 /// Thread-safe: no; guarded by its owner's mutex.
 class Silence {

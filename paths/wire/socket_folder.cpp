@@ -59,7 +59,8 @@ fs::path users_folder() {
                          : session / "paths";
 }
 
-/// Returns the folder of doors that belong to no launcher and to no Unix socket.
+/// Returns the folder of doors: socket files for links over shared memory. Only hosts that no
+/// launcher started and whose address is no Unix socket use this folder.
 fs::path doors_folder() { return fmt::format("/tmp/paths-{}", geteuid()); }
 
 class Missing : public std::runtime_error {
@@ -88,7 +89,7 @@ const char* variable_of_folder() {
   return session_folder().empty() ? "TMPDIR" : "XDG_RUNTIME_DIR";
 }
 
-/// Returns a text that says which part of a socket's name is too long and what to do.
+/// Returns advice for a socket name that is too long: which part to shorten.
 std::string length_advice(const std::string& address) {
   constexpr std::size_t usual_folder_bytes = 40;
   const std::size_t folder_bytes =
@@ -244,8 +245,8 @@ void remove_old_run_folders(const fs::path& in) {
   }
 }
 
-/// Returns the first of the usual folders in which the names of sockets are not too long.
-/// `name_bytes` is their length without the folder of the run.
+/// Returns the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which the names of sockets are not too
+/// long. `name_bytes` is the length of the longest name without the folder of the run.
 fs::path place_for_runs(std::size_t name_bytes) {
   const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
   for (const fs::path& folder : {session_folder(), temporary_folder()})

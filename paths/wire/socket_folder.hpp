@@ -39,8 +39,8 @@ class SocketClaim {
   static std::unique_ptr<SocketClaim> take(const std::string& address);
   SocketClaim(const SocketClaim&) = delete;
   SocketClaim& operator=(const SocketClaim&) = delete;
-  /// Removes the file of the socket. Also removes the folder, if it is empty and belongs to the run
-  /// or was made for this file.
+  /// Removes the socket file. Also removes its folder, if the folder is empty and belongs to the
+  /// run or was made for this file.
   ~SocketClaim();
   const std::filesystem::path& file() const { return file_; }
 

@@ -29,17 +29,17 @@ class ShortEnd {
 ///
 /// Thread-safe: calls for one connection never overlap.
 /// Blocks:      must not block.
-/// Context:     the OS thread of the service contexts calls, outside of these contexts, or an OS
-///              thread that polls while it waits. Between hosts of one process, the sender's
-///              context calls.
+/// Context:     called by an OS thread that polls while it waits, or by the services' thread: the
+///              OS thread whose fibers do work for other hosts. The call is outside of these
+///              fibers. Between hosts of one process, the sender's OS thread or fiber calls.
 class Receiver {
  public:
   virtual ~Receiver() = default;
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
   /// Receives a short frame. Only transports that carry short frames call this function.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
-  /// Returns the short end of a connection; nullptr if deliver_short() must be called for each
-  /// frame.
+  /// Returns the receiver of a connection's short frames; nullptr if the transport must call
+  /// deliver_short() for each of them.
   virtual std::shared_ptr<ShortEnd> short_end(ConnectionId /*connection*/) { return nullptr; }
   /// Reports that a connection has room again.
   virtual void room_made(ConnectionId /*connection*/) {}
@@ -80,21 +80,21 @@ class Transport {
   virtual void start(Receiver& receiver) = 0;
   /// Opens a connection to `host`. Does not wait until it is open.
   virtual ConnectionId connect(std::uint32_t host) = 0;
-  /// Passes the frame to the transport and returns; never blocks. Any context may call send().
-  /// Discards the frame if the connection is lost; the receiver is notified by connection_lost().
+  /// Passes the frame to the transport and returns; never blocks. Thread-safe. Discards the frame
+  /// if the connection is lost; the transport calls Receiver::connection_lost() for the connection.
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
   /// Whether the transport accepts frames to `host` only as fast as it can send them. has_room() is
   /// meaningful only in this case. Other transports queue all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether all accepted frames have left, so that another frame would not wait in a queue. After
-  /// false, the transport calls Receiver::room_made() later. The caller may send without waiting
-  /// for that call.
+  /// Whether all accepted frames have left, so that another frame would not wait in a queue. If the
+  /// result is false, the transport calls Receiver::room_made() later. The caller may send without
+  /// waiting for that call.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }
   /// Returns an object that sends short frames on this connection; nullptr if the transport has
   /// none. The object is valid until stop(). It discards frames on a lost or dropped connection.
   virtual std::shared_ptr<ShortWay> short_way(ConnectionId /*connection*/) { return nullptr; }
-  /// Closes a connection. Nothing more arrives or leaves, and the receiver is not notified. May be
-  /// called from any context.
+  /// Closes a connection. Nothing more arrives or leaves, and the receiver is not notified.
+  /// Thread-safe.
   virtual void drop(ConnectionId connection) = 0;
   /// Returns the address of the peer that made this connection, as far as it is known. All
   /// connections from one machine have the same address.

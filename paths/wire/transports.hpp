@@ -17,7 +17,7 @@ namespace paths {
 /// by the first transport that reaches it, and receives frames on all transports.
 ///
 /// Owns:        the transports, at least one.
-/// Thread-safe: as required of a Transport.
+/// Thread-safe: the same functions as Transport.
 class Transports final : public Transport {
  public:
   /// `detour` leads from the first transport to one of the others.
@@ -48,16 +48,16 @@ class Transports final : public Transport {
   Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
   const std::shared_ptr<const Detour> detour_;
-  // Declared before transports_, because the transports deliver to the entrances as long as they
-  // exist.
+  // Declared before transports_, because a transport delivers to its entrance until the transport
+  // is destroyed.
   std::vector<std::unique_ptr<Entrance>> entrances_;
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
 /// Returns the transport of `host` for runs in which each host is a process. It uses shared memory
 /// to other hosts of the same machine, unless the plan forbids that, and ZeroMQ to all other hosts.
-/// If the system provides no shared memory, ZeroMQ is the detour. In all other respects like
-/// make_zmq_transport().
+/// If the system provides no shared memory, ZeroMQ carries these frames too. In all other respects
+/// like make_zmq_transport().
 /// Throws: TravelError if the process may not open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);
