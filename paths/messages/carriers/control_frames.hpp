@@ -10,10 +10,9 @@
 
 namespace paths {
 
-/// Makes the frames of one host: lane frames in an envelope that names run and host, and control
-/// frames of connections.
+/// Makes the frames that one host sends for lanes. Each frame names the run and the host.
 ///
-/// Thread-safe: constant after construction.
+/// Thread-safe: yes; constant after construction.
 class ControlFrames {
  public:
   /// `clock` is the identity of the host's steady clock. Requires: `peers` outlives this object.
@@ -25,7 +24,7 @@ class ControlFrames {
     frame.lane = std::make_shared<LaneFrame>(std::move(lane));
     return frame;
   }
-  /// Returns a control frame. `bytes` is the field of that name.
+  /// Returns a control frame of a connection. LaneKind says what `bytes` means.
   Frame of(LaneKind kind, std::uint64_t bytes = 0) const {
     LaneFrame lane;
     lane.kind = kind;

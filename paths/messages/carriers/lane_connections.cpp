@@ -14,7 +14,7 @@ bool is_of_run(const Frame& frame, const base::Digest& run) {
   return frame.run_high == run.high && frame.run_low == run.low;
 }
 
-/// Returns the error in the first frame on a connection; its reason is "" if the frame is valid.
+/// Checks the first frame on a connection. The reason in the result is "" if the frame is valid.
 Rejection wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
   if (frame.version != protocol_version)
     return {RefusalWord::version, fmt::format("host {} speaks protocol version {}, not {}",
@@ -29,7 +29,7 @@ Rejection wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here
   return {RefusalWord::place, fmt::format("a hello of host {}, which does not exist", frame.text)};
 }
 
-/// Returns why a frame may not arrive on a connection with `host`; "" if it may.
+/// Checks a later frame on a connection with `host`. Returns an error text; "" if it is valid.
 std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Digest& run) {
   if (frame.version != protocol_version)
     return fmt::format("protocol version {} on a connection of version {}", frame.version,
@@ -39,7 +39,7 @@ std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Dige
   return frame.kind == FrameKind::lane ? "" : "a frame that is not of lanes";
 }
 
-/// Returns the number of connections that are not being closed.
+/// Returns how many connections close_idle() is not closing.
 template <class Connections>
 std::size_t open_in(const Connections& outward) {
   const auto is_open = [](const auto& entry) { return !entry.second.is_closing(); };
@@ -131,7 +131,7 @@ ConnectionId LaneConnections::connect(std::uint32_t host) {
 }
 
 /// Handles the end of a connection that close_idle() has closed. Opens another one if frames wait.
-/// Frames that arrive meanwhile follow in order.
+/// Frames that are sent meanwhile follow in order.
 void LaneConnections::finish_closing(std::uint32_t host) {
   std::optional<ConnectionId> next;
   for (;;) {
@@ -179,8 +179,8 @@ void LaneConnections::close_idle() {
   transport_->send(idle, frames_.of(LaneKind::goodbye, 1));
 }
 
-/// Welcomes a peer, or refuses it. There is one connection from each host; the first one stays,
-/// even if it is lost.
+/// Accepts the first connection of a host, and refuses any further one, even if the first one is
+/// lost.
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   Rejection wrong = wrong_hello(hello, *peers_, host_);
   if (wrong.reason.empty()) {
@@ -200,7 +200,7 @@ void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   transport_->drop(connection);
 }
 
-/// Ends a connection because of what the host at its other end sent.
+/// Ends a connection on which `host` sent an invalid frame. `why` describes the frame.
 void LaneConnections::break_off(ConnectionId connection, std::uint32_t host,
                                 const std::string& why) {
   {
@@ -228,7 +228,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     const auto outward = outward_.find(host);
     const bool is_current = outward != outward_.end() && outward->second.id == connection;
     is_closed = is_goodbye && outward != outward_.end() && outward->second.closing == connection;
-    // True if the goodbye is not a reply to a goodbye of this host. The other host has then ended.
+    // A goodbye that does not reply to a goodbye of this host means that the other host has ended.
     if (is_goodbye && !is_closed && !is_parting_) {
       ended = host;
       ended_.insert(ended);

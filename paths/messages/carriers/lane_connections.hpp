@@ -51,8 +51,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   bool has_room(std::uint32_t host) override;
   /// Sends a goodbye on each connection that this host made, and waits for the replies, at most
   /// until the deadline. A reply shows that all earlier frames have arrived. Then sends a goodbye
-  /// on the connections that other hosts made. Those hosts can thus tell the end of this host from
-  /// its loss.
+  /// on the connections that other hosts made, so that those hosts do not report a loss.
   void part(runtime::Deadline deadline);
   void stop() { transport_->stop(); }
 
@@ -72,9 +71,10 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   struct Outward {  // a connection made by this host
     ConnectionId id = 0;
     bool is_welcome = false, has_closed = false;
-    /// Connection on which close_idle() has sent a goodbye, until the next one may be used.
+    /// Connection on which close_idle() has sent a goodbye, until the peer replies or is lost;
+    /// nullopt if no connection is being closed.
     std::optional<ConnectionId> closing = {};
-    std::vector<Frame> waiting = {};  ///< frames for the next connection
+    std::vector<Frame> waiting = {};  ///< frames that the next connection will send
     bool is_closing() const { return closing.has_value(); }
     Silence silence;
     bool has_no_room = false;        ///< whether the transport reported no room for frames
@@ -96,10 +96,12 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   Switches* switches_ = nullptr;  // nullptr if this process emulates no switches
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
+  // Hosts at the other ends: of connections that this host made, and that other hosts made.
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
   const ControlFrames frames_;
-  // Hosts whose first connection was welcomed. If that connection is lost, the host stays here.
+  // Hosts whose first connection this host has accepted. A host stays in the set if that connection
+  // is lost.
   std::set<std::uint32_t> connected_;
   std::set<std::uint32_t> ended_;  // hosts that have sent their goodbye
   std::set<std::uint32_t> gone_;   // hosts for which forget() was called

@@ -14,8 +14,8 @@ namespace paths {
 /// SharedClocks records the hosts that read the same clock as this host, and measures how long
 /// their frames took.
 ///
-/// Why: two hosts with equal network addresses may read different clocks. Forwarded ports lead to
-///      other machines, and containers on one machine may have separate clocks.
+/// Why: two hosts with equal network addresses may read different clocks. A forwarded port leads to
+///      another machine, and containers on one machine may have separate clocks.
 /// Thread-safe: identity() and add_lateness(). All other functions are guarded by the owner's
 ///              mutex.
 class SharedClocks {

@@ -9,8 +9,8 @@
 
 namespace paths {
 
-/// The hosts of some clusters send frames to other clusters through a switch. A switch contains the
-/// queues for the links to the other clusters, one queue per link.
+/// Emulated switches of one process. The hosts of some clusters send frames to other clusters
+/// through a switch. A switch has one queue for each link to another cluster.
 ///
 /// Switches add no delay of their own, and they do not count as hosts or steps of a message's
 /// route. If hosts are processes, each switch is a process, too (paths/run/run_switch).
