@@ -9,10 +9,11 @@
 
 namespace paths {
 
-/// The processor of a host on the virtual clock, if the config states the costs of hosts. The
-/// functions return when the work ends that is requested at `now`.
+/// The processor of a host on the virtual clock, if the config states the costs of hosts: the time
+/// that hosts need for frames, folds and copies. Functions with the argument `now` request work at
+/// that time, and return the time at which it ends.
 ///
-/// Why: work of a simulated host takes no time otherwise.
+/// Why: without this class, work of a simulated host takes no time.
 /// Thread-safe: guarded by its owner's mutex.
 class ChargedProcessor {
  public:
@@ -32,13 +33,13 @@ class ChargedProcessor {
   base::Nanos receive_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).receive.at(bytes);
   }
-  /// Receives a frame for another host and prepares it for the next part of its way.
+  /// Receives a frame for another host and prepares it for the next host.
   base::Nanos pass(base::Nanos now, std::uint32_t source, std::uint32_t target,
                    std::uint64_t bytes) {
     const tuning::FrameCosts& one = costs(source, target);
     return processor_.serve_if_any(now, one.receive.at(bytes) + one.send.at(bytes));
   }
-  /// Folds or copies for that long.
+  /// Folds or copies for the duration `time`.
   base::Nanos work(base::Nanos now, base::Nanos time) { return processor_.serve(now, time); }
   /// Returns the time at which all requested work ends.
   base::Nanos works_until() const { return processor_.works_until(); }

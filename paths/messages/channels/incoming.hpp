@@ -34,11 +34,12 @@ class InboundChannel {
   };
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
-  /// Whether a receive call waits for a message of that channel.
+  /// Whether a receive call waits for a message of `channel`.
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
-  /// Notes that the grant of a message is delayed. The grant will contain `signature_digest`.
+  /// Notes that this host delays its grant for a message. The grant will contain
+  /// `signature_digest`.
   void hold_back(MessageName name, std::uint64_t signature_digest);
   bool holds_back() const { return holds_back_; }
   struct HeldBack {
@@ -52,7 +53,7 @@ class InboundChannel {
   /// `ended`. Returns an error text; "" if the frame is valid.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// Drops all messages of these channels. Returns their waits, which the caller must fail.
+  /// Drops all messages of the channels `which`. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
   /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);

@@ -27,7 +27,7 @@ bool OutboundChannel::Channel::holds(std::uint64_t number) {
   return false;
 }
 
-/// Returns the list that contains the message with this place.
+/// Returns the list that contains the message at `place` (its order and serial).
 OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Place& place) {
   for (Messages* list : {&paying_, &granted_})
     if (list->contains(place)) return *list;

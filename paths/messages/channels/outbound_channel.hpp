@@ -41,15 +41,15 @@ struct OutboundChannel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
-    bool is_named = false;    ///< whether it contains the named messages of all channels
+    bool is_named = false;    ///< whether this object has the named messages of all channels
     bool is_listed = false;   ///< whether OutgoingLanes lists this channel as ready to send
-    bool was_idle = true;     ///< whether no message was left after the last frame
+    bool was_idle = true;     ///< whether no message waited after the last frame was sent
     base::Nanos ready_at{0};  ///< time of the last credit or grant; no message leaves earlier
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
     /// Adds a message. Its address in this object is valid until the message is sent or dropped.
     void put(Message message);
-    /// Returns the message with that name; nullptr if there is none.
+    /// Returns the message `name`; nullptr if there is none.
     Message* find(MessageName name);
     /// Whether there is a message with this channel number whose handle was not dropped.
     bool holds(std::uint64_t number);
@@ -68,7 +68,8 @@ struct OutboundChannel {
     }
     /// Removes a message that was sent completely.
     void end(Message& message);
-    /// Drops all messages of the channels. Appends the waits of these messages to `waiting`.
+    /// Drops all messages of the channels `which`. Appends the waits of these messages to
+    /// `waiting`.
     void drop(const Channels& which, std::vector<std::shared_ptr<LaneWait>>& waiting);
     template <class See>
     void for_each(const See& see) const {

@@ -16,8 +16,9 @@ constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
 
-/// A host that prepares frames prepares those for its outgoing link one after the other, whether or
-/// not that link takes time.
+/// Returns the outlet for frames to `target`. If hosts have costs, frames for the same outgoing
+/// link share one outlet, even if that link is not emulated, because the host prepares them in
+/// sequence.
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
   if (processor_ != nullptr) {
     const EmulatedLink* const link = link_scheduler_.emulated_link_to(target);
@@ -101,9 +102,9 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes the next channel from the lists of the outlet and returns it: the channel whose turn it
-/// is. If that channel contains named messages, all lanes of its group that are in these lists are
-/// compared. The next channel is then the one whose message has the lowest `order`.
+/// Removes from the lists of the outlet the channel whose turn it is, and returns it. If that
+/// channel contains named messages, it is compared with those of the other lanes of its group in
+/// the lists. The function then returns the channel whose message has the lowest `order`.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -130,8 +131,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// Sends as many frames as the link or the carrier accepts. On the virtual clock, the next frame of
-/// a link is chosen after all other events of the same time.
+/// Sends as many frames as the link or the carrier accepts. On the virtual clock, the next frame
+/// for a link is chosen after all other events of the same simulated time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting || outlet.is_preparing) return;
   if (processor_ != nullptr) return pump_at(outlet, runtime_.now());
@@ -141,9 +142,8 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Continues the channels that wait for room for frames to `host`, because the carrier has room
-/// again. Frames that waited for room do not count as late. The time of the last frame (`taken`)
-/// therefore becomes the present time.
+/// Notes that the carrier has room for frames to `host` again. Frames that waited for room do not
+/// count as late: the time of the last frame (`taken`) becomes the present time.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
@@ -180,7 +180,7 @@ void OutgoingLanes::pump(Outlet& outlet) {
   }
 }
 
-/// Prepares frames until one takes time or the window is full.
+/// Prepares frames until the processor is busy or the window is full.
 void OutgoingLanes::prepare(Outlet& outlet) {
   while (!outlet.is_preparing) {
     OutboundChannel::Message* message = nullptr;
@@ -222,7 +222,8 @@ void OutgoingLanes::hand_over(Outlet& outlet, TakenFrame taken) {
   if (taken.wait != nullptr) end_at(free_again, std::move(taken.wait));
 }
 
-/// Takes the next frame of a message, and pays for it. Removes the message after its last frame.
+/// Makes the next frame of a message, and uses credit for it unless the message is granted. Removes
+/// the message after its last frame.
 OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& channel,
                                                     OutboundChannel::Message& message) {
   OutboundChannel& lane = *channel.lane;
@@ -251,7 +252,7 @@ OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& ch
   return taken;
 }
 
-/// Ends the wait of a message whose last byte leaves at that time.
+/// Ends the wait of a message whose last byte leaves at the time `at`.
 void OutgoingLanes::end_at(base::Nanos at, std::shared_ptr<LaneWait> wait) {
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));

@@ -19,9 +19,9 @@ namespace paths {
 /// into frames and lets the channels take turns.
 ///
 /// Each outgoing link takes one frame at a time. A channel whose earlier messages have all been
-/// sent goes first. A small message on such a channel waits for one frame only. If frames leave
-/// without a link, the carrier reports when it has room. OutgoingLanes does not handle frames of
-/// other hosts that pass through this host.
+/// sent goes first. A small message on such a channel waits for one frame only. Frames that cross
+/// no emulated link go to the carrier, which reports when it has room. OutgoingLanes does not
+/// handle frames of other hosts that pass through this host.
 ///
 /// If hosts have costs on the virtual clock, the host first prepares a frame, which takes time.
 /// Prepared frames queue for the link. A window limits the bytes in this queue.
@@ -46,15 +46,16 @@ class OutgoingLanes {
   /// Notes that a message was granted and needs no credit. Returns false if this object does not
   /// contain the message, because it was sent already or send() follows later.
   bool grant(OutboundChannel& lane, MessageName name);
-  /// Continues the messages of a lane after credit or a grant has arrived at the time `moment`.
+  /// Continues the messages of a lane. `moment` is the time at which credit or a grant arrived.
   void unblock(OutboundChannel& lane, base::Nanos moment);
   /// Drops all messages of a lane. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane);
   /// Drops the messages of some channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
-  /// Continues full outlets if the carrier has room for their frames. `has_room(host)` returns
-  /// whether it has room for frames to that host. Other full outlets wait for room_made(). Returns
-  /// whether an outlet was continued. Requires: all earlier frames were passed to the carrier.
+  /// Continues full outlets (queues of frames for one link or next host) if the carrier has room.
+  /// `has_room(host)` returns whether it has room for frames to that host. Other full outlets wait
+  /// for room_made(). Returns whether an outlet was continued. Requires: all earlier frames were
+  /// passed to the carrier.
   template <class HasRoom>
   bool go_on(const HasRoom& has_room) {
     bool has_gone_on = false;
@@ -76,6 +77,7 @@ class OutgoingLanes {
   /// The channels whose frames leave over one link. If there is no link: the channels whose frames
   /// leave for the same next host.
   struct Outlet {
+    /// Channels with messages to send. Those in `fresh` go before those in `turns`.
     std::deque<OutboundChannel::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< time when the link accepted the last frame
     bool has_link = false;
