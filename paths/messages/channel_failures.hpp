@@ -29,7 +29,7 @@ class ChannelFailures {
   /// Fails sends or receives. `reason` is the whole text of the error.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause);
-  /// Whether a failure was delivered to an operation of a thread on this host.
+  /// Whether a send or receive of this host has received an error.
   bool is_delivered() const { return is_delivered_; }
 
   /// Ends the lanes to and from a peer.
@@ -41,8 +41,8 @@ class ChannelFailures {
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
   /// Records the purpose for which a host uses a channel. If two hosts use the channel for
-  /// different purposes, it fails. All higher channels fail, too, because the hosts also differ
-  /// about these.
+  /// different purposes, it fails. All higher channels fail, too, because the hosts will use these
+  /// for different purposes as well.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
   /// Fails channels on this host only.
@@ -51,8 +51,9 @@ class ChannelFailures {
   /// Fails channels on this host, and reports their failure to the peers.
   void fail_channels(GroupState& group, const Channels& which, const std::string& why,
                      FailureCause cause);
+  /// Reports the failure of `channel` to a peer.
   void tell(GroupState& group, std::uint32_t peer, std::uint64_t channel);
-  /// Processes a peer's report of failed channels.
+  /// Processes a peer's report that channels have failed.
   void take(GroupState& group, const LaneFrame& frame);
 
  private:

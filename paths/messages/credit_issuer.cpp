@@ -8,10 +8,10 @@
 namespace paths {
 namespace {
 
-/// Rate that the computation of a lane's window assumes for a route without a rate limit.
+/// Rate that bytes_under_way() assumes for a route without a rate limit.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Longest delay of a grant. The grant is then sent, unless its message has arrived.
+/// Longest delay of a grant. After it, the grant is sent, unless its message has arrived.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace

@@ -31,7 +31,8 @@ class CreditIssuer {
   void issue_returned(GroupState& group, std::uint32_t source);
   void issue_to_short();
 
-  /// Grants a message. Delays the grant if the source can send the message by credit.
+  /// Grants a message, so that its source may send it without credit. Delays the grant if the
+  /// source probably has enough credit for the message.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
   /// Sends the delayed grants of a lane, unless the source has ample credit.

@@ -30,8 +30,8 @@ class LaneCarrier {
   /// Whether the carrier accepts frames to `host` only as fast as it can send them. has_room() is
   /// meaningful only in this case.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether the carrier would send another frame to `host` at once. If not, the carrier calls
-  /// MessageEndpoint::room_made() later, but not from this function.
+  /// Whether the carrier would send another frame to `host` immediately. If not, the carrier calls
+  /// MessageEndpoint::room_made() later, but not within this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
@@ -75,7 +75,7 @@ class EndpointState {
   /// Whether frames for `target` may pass through this host.
   bool leads_to(std::uint32_t target) const;
   /// Returns the longest span by which times in frames of other processes may lie in the future.
-  /// All waits of this host end earlier.
+  /// Later times are reduced to this limit. All waits of this host end before it.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;

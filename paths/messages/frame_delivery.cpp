@@ -62,7 +62,7 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
          state_.leads_to(frame.target);
 }
 
-/// Whether frames of the host `source` come to this host through the host or switch `from`.
+/// Whether the route of frames from `source` to this host leads through the host or switch `from`.
 bool FrameDelivery::forwards(std::uint32_t from, std::uint32_t source) {
   const std::uint64_t way = std::uint64_t{source} << 32 | from;
   if (known_ways_.contains(way)) return true;
@@ -108,8 +108,8 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
-/// Lets the processor of this host receive a frame, or pass it on. Requests of one time are made in
-/// the order of the sources.
+/// Lets the processor of this host receive a frame, or pass it on. Frames that arrive at the same
+/// time are processed in the order of their source hosts.
 void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   const std::uint32_t source = frame.source, target = frame.target;
   const std::uint64_t bytes = frame.payload.size();
@@ -134,9 +134,9 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }
 
-/// Does `work` after all frames have arrived. The function queues the work twice, because the delay
-/// on the receiving link, and the work of the processor, are known only after the last frame has
-/// entered that link.
+/// Does `work` after all frames have arrived. Queues the work twice: the delay on the receiving
+/// link and the time that the processor needs are known only after the last frame has entered that
+/// link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_,

@@ -42,7 +42,8 @@ class FrameDelivery {
       : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
 
   void deliver(std::uint32_t from, LaneFrame frame);
-  /// Does the work after all frames of earlier deliver() calls have arrived, which links may delay.
+  /// Does `work` after all frames of earlier deliver() calls have arrived. Emulated links may delay
+  /// these frames.
   void when_all_has_come(const DueQueue::Work& work);
 
  private:
@@ -58,9 +59,10 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  // Sources of frames, each with the host or switch through which they come to this host.
+  // Known results of forwards(): pairs of a source and of the host or switch that passes its frames
+  // to this host.
   std::unordered_set<std::uint64_t> known_ways_;
-  base::Nanos all_come_by_{0};  // latest arrival time of the frames under way
+  base::Nanos all_come_by_{0};  // time at which all frames of earlier deliver() calls have arrived
 };
 
 }  // namespace paths

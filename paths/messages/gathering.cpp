@@ -13,8 +13,8 @@
 namespace paths {
 namespace {
 
-/// Values of LaneFrame::bytes in reports. 2 + n, for n > 0, means the report of a cluster in round
-/// n.
+/// Values of LaneFrame::bytes in reports. The value 2 + n, for n > 0, is the report of a cluster in
+/// round n.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
 /// Value of progress() on a host that knows that all hosts have arrived, or that the threads of all
 /// hosts have ended.
@@ -42,8 +42,8 @@ void Gathering::take(const LaneFrame& frame) {
   resume();
 }
 
-/// Whether the host that sent a report collects such reports. A host reports its own state. Exits
-/// report for their clusters, and the exit of this cluster reports for all hosts.
+/// Whether the source of a report may make it. Each host reports its own state. Only exits report
+/// for clusters, and only the exit of this cluster reports for all hosts.
 bool Gathering::may_report(const LaneFrame& frame) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t cluster = plan.hosts[frame.source].cluster;
@@ -98,8 +98,8 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// Hosts that never gave a sign of life are not named here, because the connections of paths report
-/// them.
+/// The text does not name hosts that never gave a sign of life, because the connections of paths
+/// report these hosts.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();

@@ -51,7 +51,7 @@ class Gathering {
   /// for this host yet, 1 that it holds. On the exit of a cluster, 2 + n means that the exit has
   /// sent the report of round n. All bits are set if the fact holds for all hosts.
   std::uint64_t progress() const;
-  /// Returns the smallest progress() of the host `of` that shows that it has sent the report for
+  /// Returns the smallest progress() of the host `of` at which that host has sent the report for
   /// which this host waits.
   std::uint64_t progress_needed(std::uint32_t of) const;
   /// Returns the hosts for whose reports this host waits.

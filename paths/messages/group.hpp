@@ -59,8 +59,8 @@ struct NamedMessage {
   std::uint64_t order = 0;
   /// For sending: whether the message always waits for a grant, even if there is credit for it.
   bool waits_for_grant = false;
-  /// For receiving: whether emulated links carry the grant without delay. Used if receivers follow
-  /// a plan in which grants take no time.
+  /// For receiving: whether emulated links carry the grant without delay. Used by schedules whose
+  /// predicted time counts no time for grants.
   bool is_grant_at_once = false;
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
   /// the grant is then sent only if credit gets short, or after 250 ms.
@@ -84,8 +84,8 @@ struct Participation {
   std::string text = {};
 };
 
-/// A question to the hosts for which a channel waits: can the awaited message still be sent or
-/// received?
+/// A question to the hosts for which a channel waits: whether they can still send or receive the
+/// awaited message.
 struct LaneQuestion {
   std::uint64_t channel = 0;
   /// Digest of the purpose for which the asking host uses the channel; never 0.
@@ -166,8 +166,8 @@ class MessageGroup {
   runtime::Handle<Received> receive(std::uint32_t from, std::uint64_t channel) {
     return receive(from, NamedMessage{.channel = channel, .has_name = false});
   }
-  /// Whether frames to that host are small and leave one by one, at the speed of a link or of the
-  /// next process. If so, messages should be sent from lent memory, because each frame is then
+  /// Whether frames to the host `to` are small and leave one by one, at the speed of a link or of
+  /// the next process. If so, messages should be sent from lent memory, because each frame is then
   /// copied only when it leaves. Otherwise messages should be sent as a payload, which several
   /// messages can share.
   bool is_paced(std::uint32_t to) const;
@@ -178,17 +178,18 @@ class MessageGroup {
   runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   runtime::Handle<Received> receive(std::uint32_t from, const NamedMessage& which,
                                     LentMemory place = {});
-  /// Lets the processor of this host work for that long, on the virtual clock. The operation ends
-  /// when the work is done. Of the work that is requested at one instant, that with the lowest
-  /// `order` is done first. If the config states no costs of hosts, the work takes no time.
+  /// On the virtual clock, lets the processor of this host work for the duration `time`. The
+  /// operation ends when the work is done. If several pieces of work are requested at one instant,
+  /// the one with the lowest `order` is done first. If the config states no costs of hosts, the
+  /// work takes no time.
   runtime::Handle<void> work(base::Nanos time, std::uint64_t order) const;
   /// Closes a channel. This host then neither sends nor receives on the channel, and removes its
   /// state. If a message of the channel arrives later, the lane of the message ends with an error.
-  /// A host should close its channels in the order of their numbers, without gaps, because this
-  /// costs least. `what` describes the purpose of the channel. The error contains `what`, unless
-  /// another channel was closed later. If this host has done its part without messages,
-  /// `signature_digest` is the digest of the purpose; otherwise it is 0. A host that later asks
-  /// with the same digest gets no error.
+  /// A host should close its channels in the order of their numbers, without gaps: the endpoint
+  /// then keeps only the last number. `what` describes the purpose of the channel. The error
+  /// contains `what`, unless another channel was closed later. If this host has done its part
+  /// without messages, `signature_digest` is the digest of the purpose; otherwise it is 0. A host
+  /// that later asks with the same digest gets no error.
   void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr,
              std::uint64_t signature_digest = 0);
   /// Fails channels on all hosts of the group. Drops the unsent messages of these channels. Later

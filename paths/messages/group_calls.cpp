@@ -71,7 +71,7 @@ bool GroupCalls::is_paced(std::uint32_t to) {
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
-/// Requests the work after all frames that arrive at this instant.
+/// Requests the work from the processor after all frames that arrive at this instant.
 void GroupCalls::work(base::Nanos time, std::uint64_t order,
                       const std::shared_ptr<LaneWait>& wait) {
   runtime::Lock lock(state_.mutex);
@@ -182,9 +182,9 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participa
   parts_.clock.settle(lock);
 }
 
-/// Returns the cause for which this host may leave a group: the first lost host, or the reason that
-/// a peer gave when it left. The peer's reason may arrive before the report of the loss. Returns ""
-/// if there is no cause. Requires: the endpoint's mutex held.
+/// Returns why this host leaves a group early: the first lost host, or the reason that a peer gave
+/// when it left. The peer's reason may arrive before the report of the loss. Returns "" if neither
+/// is known. Requires: the endpoint's mutex held.
 std::string GroupCalls::cause_of_leaving(const GroupState& group) const {
   if (const std::string& loss = parts_.lost.first_text(); !loss.empty())
     return fmt::format("host {} has left group {}: {}", state_.name, group.name, loss);

@@ -44,11 +44,13 @@ class GroupCalls {
                const std::shared_ptr<LaneWait>& wait);
   bool is_paced(std::uint32_t to);
   void work(base::Nanos time, std::uint64_t order, const std::shared_ptr<LaneWait>& wait);
+  /// Notes that the handle was dropped. The endpoint then no longer uses the caller's memory.
   void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what,
              std::uint64_t signature_digest);
   void fail(std::uint64_t group, const Channels& which, const std::string& why, FailureCause cause);
   void ask(std::uint64_t group, const LaneQuestion& question);
+  /// Returns the waits of the messages that this host has not sent yet.
   EndpointState::Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.

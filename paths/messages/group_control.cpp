@@ -56,7 +56,8 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
       frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
   if (!wants_answer && !differs) return;
   LaneFrame left = farewell(frame.source, frame.group, ended.part);
-  // This farewell may overtake the first one, and messages that are still under way.
+  // The second farewell may overtake the first one and messages that are still under way. The peer
+  // must therefore know how many messages to expect.
   if (const auto sent = ended.messages_sent.find(frame.source); sent != ended.messages_sent.end())
     left.bytes = sent->second;
   parts_.state.post(std::move(left));
@@ -136,9 +137,9 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   }
 }
 
-/// Replies to a peer that asks whether a message can still arrive. If this host has closed the
-/// channel, it has sent all messages of the channel. If the peer has received all of them, the
-/// awaited message does not exist.
+/// Replies to a peer that asks whether an awaited message can still arrive. If this host has closed
+/// the channel, and the peer has received all messages of this host, the awaited message does not
+/// exist. The channel then fails.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {

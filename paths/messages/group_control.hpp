@@ -22,8 +22,8 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupControl {
  public:
-  /// Function that returns why one of the threads will never join a group; "" if not known.
-  /// GroupControl calls it with the endpoint's mutex held.
+  /// Function that returns why one of the given threads of this host will never join a group; "" if
+  /// it may still join. GroupControl calls the function with the endpoint's mutex held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
   /// The parts of the endpoint that GroupControl uses. All outlive the GroupControl object.
@@ -38,6 +38,7 @@ class GroupControl {
 
   /// Sets the function that replies to questions about threads. Requires: no group was made yet.
   void answer_for_threads(WhyAbsent why_absent) { why_absent_ = std::move(why_absent); }
+  /// Processes a control frame that arrived at the time `moment`.
   void take(LaneFrame frame, base::Nanos moment);
   /// Processes the frames that arrived before the group was made on this host.
   void take_early(std::uint64_t group);

@@ -47,8 +47,8 @@ class GroupTable {
   /// Compares the operations of a peer with those of this host. Returns true if they differ and
   /// this is the first difference that was found in the run.
   bool compare(const Ended& ended, std::uint32_t peer, const Participation& part);
-  /// Notes that another host used a channel for another purpose, although the channel ended well on
-  /// this host.
+  /// Notes that another host used a channel for another purpose than this host. The channel ended
+  /// without an error on this host.
   void note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why);
   /// Returns a text about the first difference; "" if there is none.
   const std::string& difference() const { return difference_; }

@@ -33,8 +33,8 @@ class LostHosts {
 
   /// Returns a lost host or switch on the way from this host to `target`, if any.
   std::optional<std::uint32_t> on_way_to(std::uint32_t target) const;
-  /// Whether the exit of a cluster is lost, or messages between the exit and this host are cut off
-  /// in one direction.
+  /// Whether the exit of a cluster is lost, or a lost host interrupts the route between the exit
+  /// and this host in one direction.
   bool has_cluster(std::uint32_t cluster) const;
 
  private:

@@ -39,8 +39,8 @@ class Membership {
   /// switches notice each other's end.
   void look_at_neighbours();
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
-  /// Whether this host is the exit between its cluster and others, and a neighbour in its cluster
-  /// runs. Messages from and to that neighbour may still have to pass this host.
+  /// Whether this host is the exit of its cluster and a neighbour in the cluster still runs.
+  /// Messages from and to that neighbour may still have to pass this host.
   bool forwards_for_neighbours() const;
 
   /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
@@ -53,8 +53,8 @@ class Membership {
   /// overtake the last frames of the ended host. That host itself has reported that it left its
   /// groups.
   void note_end(std::uint32_t host);
-  /// If a frame that passes through this host cannot reach its target because of a loss, reports
-  /// the loss to the source of the frame.
+  /// Checks a frame that passes through this host. If a lost host is on the way to its target,
+  /// reports the loss to the source of the frame.
   void report_loss(std::uint32_t from, const LaneFrame& frame);
 
   /// Whether a frame concerns only this host and its neighbour, and one of the two is a switch.

@@ -17,7 +17,7 @@ constexpr int rounds_max = 16;
 
 }  // namespace
 
-/// The service context of the endpoint. It runs while there is work.
+/// The service context of the endpoint: a fiber that runs while there is work.
 class MessageClock::Service final : public runtime::Work {
  public:
   explicit Service(MessageClock& clock) : clock_(clock) {}
@@ -45,9 +45,9 @@ class MessageClock::Service final : public runtime::Work {
   MessageClock& clock_;
 };
 
-/// Lets polling threads do due work, so that no context need be woken for it. While no thread
-/// polls, the service context does the work. No work is missed: either the context that adds work
-/// sees the polling threads, or the last polling thread sees the work.
+/// Lets polling threads do due work, so that the service context need not be woken for it. While no
+/// thread polls, the service context does the work. No work is missed: either the thread or fiber
+/// that adds work sees the polling threads, or the last polling thread sees the work.
 class MessageClock::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(MessageClock& clock) : clock_(clock) {}
@@ -138,7 +138,7 @@ void MessageClock::settle(runtime::Lock& lock) {
 /// them. The carrier brings frames to other hosts. settle() calls this function when the carrier
 /// has all earlier frames. It loops again if the function returns true. After `rounds_max` calls in
 /// a row, the function takes no frames. It puts the rest of the sending into the queue of due work.
-/// Otherwise a context that is receiving frames would send for too long.
+/// Otherwise a thread or fiber that is receiving frames would send for too long.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -161,7 +161,7 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
-  // On the virtual clock, a wait until the current time ends after all other contexts have run.
+  // On the virtual clock, a wait until the current time ends after all other fibers have run.
   auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
@@ -210,7 +210,7 @@ void MessageClock::stop() {
   lock.unlock();
   lookers_->part();
   lock.lock();
-  // On the virtual clock, contexts end together with the run.
+  // On the virtual clock, fibers end together with the run.
   while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
                 {"the end of the clock of", state_.name, state_.host});

@@ -17,7 +17,8 @@ namespace paths {
 /// Thread-safe: stop(). Functions with a lock as parameter require that it holds the mutex of the
 ///              endpoint.
 /// Context: Waiting threads of the host do the due work while they poll. If no thread polls, a
-///          service context does it. The service context exists only while there is work.
+///          service context (a fiber that does work for other hosts) does it. The service context
+///          exists only while there is work.
 class MessageClock {
  public:
   /// The parts of the endpoint that MessageClock uses. All outlive the MessageClock object.
@@ -33,11 +34,12 @@ class MessageClock {
   ~MessageClock();
 
   /// Passes frames to the carrier, wakes waiters, and starts the service context if needed. One
-  /// context at a time does this, so that frames to a host stay in order. The mutex is released
-  /// meanwhile, because within one process the carrier calls the other host's deliver(), which may
-  /// send a reply. `lock` may be unlocked on return.
+  /// thread or fiber at a time does this, so that frames to a host stay in order. The mutex is
+  /// released meanwhile, because within one process the carrier calls the other host's deliver(),
+  /// which may send a reply. `lock` may be unlocked on return.
   void settle(runtime::Lock& lock);
-  /// Blocks until no work is queued and no context sends. Returns false if `limit` passes first.
+  /// Blocks until no work is queued and no thread or fiber sends. Returns false if `limit` passes
+  /// first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
   /// Blocks until settle() next finds no queued work. Each end and each loss of a host is followed
   /// by such a call. Returns expired if `limit` passes first.
@@ -65,7 +67,7 @@ class MessageClock {
     LinkScheduler::Leaving leaving;
     EndpointState::Waits ended;
   };
-  Settled settled_;          // used by the sending context only; kept to reuse its memory
+  Settled settled_;          // used only while is_sending_ is set; kept to reuse its memory
   bool is_put_off_ = false;  // whether sending was postponed behind other due work
   bool is_stopped_ = false;
   std::unique_ptr<Service> service_;

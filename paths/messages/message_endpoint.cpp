@@ -152,7 +152,7 @@ std::string MessageEndpoint::finish(bool has_failed) {
   return groups_.difference().empty() ? wrong : groups_.difference();
 }
 
-// ---- figures ----------------------------------------------------------------------------------
+// ---- measurements for tests and reports --------------------------------------------------------
 
 std::uint64_t MessageEndpoint::end_progress() {
   const runtime::Lock lock(state_.mutex);

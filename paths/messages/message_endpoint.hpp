@@ -85,8 +85,8 @@ class MessageEndpoint {
   /// Notes that a host is lost. Waits for that host fail, on this host and on others. If a switch
   /// is lost, all hosts behind it are lost, too.
   void host_lost(std::uint32_t host, const std::string& reason);
-  /// Notes that a host has ended properly. Its last frames may still be on their way through
-  /// switches, so other hosts are not notified.
+  /// Notes that a host has ended properly. Other hosts are not notified, because its last frames
+  /// may still be on their way through switches.
   void host_ended(std::uint32_t host);
 
   /// Calls Membership::look_at_neighbours().

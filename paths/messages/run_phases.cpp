@@ -76,9 +76,9 @@ std::string RunPhases::finish(bool has_failed) {
   return wrong_;
 }
 
-/// Without the key `lanes`, waits for the end of the hosts of this cluster that have exchanged
-/// frames with this host, if it is the exit of the cluster. The paths through this host may be
-/// released while the last messages of such a host are still on their way to this host.
+/// Used without the key `lanes`. If this host is the exit of its cluster, waits for the end of the
+/// hosts of the cluster with which it has exchanged frames. The last messages of such a host may
+/// still be on their way to this host after the paths through this host were released.
 void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
   for (runtime::Deadline look = next_look(has_failed);
        parts_.membership.forwards_for_neighbours();) {
@@ -148,9 +148,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// Counts a host as lost if the report of its end is overdue. When asked, such a host has replied
-/// that it sent the report long ago, but the report has not arrived. Without this function, this
-/// host and the other one would wait for ever.
+/// Counts a host as lost if the report of its end is overdue: the host has replied that it sent the
+/// report, but the report has not arrived within a deadline. Without this function, both hosts
+/// would wait for ever.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
