@@ -61,7 +61,7 @@ void Authenticator::run(void* self) noexcept {
   try {
     for (;;) all.reply_to_one();
   } catch (const zmq::error_t& error) {
-    if (error.num() == ETERM) return all.requests_.close();  // the context is closing
+    if (error.num() == ETERM) return all.requests_.close();  // the ZeroMQ context is closing
     why = error.what();
   } catch (const std::exception& error) {
     why = error.what();

@@ -24,7 +24,7 @@ class Authenticator {
   /// must have keys.
   /// Throws: zmq::error_t.
   Authenticator(zmq::context_t& context, std::shared_ptr<const Keyring> keyring, std::string host);
-  /// Waits for the end of the thread. Requires: the context was closed.
+  /// Waits for the end of the thread. Requires: the ZeroMQ context was closed.
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;
   Authenticator& operator=(const Authenticator&) = delete;
@@ -40,7 +40,7 @@ class Authenticator {
 };
 
 /// Makes `socket`, which is going to listen, a CURVE server. Requires: an Authenticator of its
-/// context. Throws: zmq::error_t.
+/// ZeroMQ context. Throws: zmq::error_t.
 void listen_with(zmq::socket_t& socket, const Keyring& keyring);
 /// Makes `socket`, which is going to connect to a host with the key `server`, a CURVE client.
 /// Throws: zmq::error_t.

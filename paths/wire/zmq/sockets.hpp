@@ -143,7 +143,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::vector<HandedOver> batch_;
 
   std::unique_ptr<SocketClaim> claim_;            // destroyed after the sockets
-  std::unique_ptr<Authenticator> authenticator_;  // destroyed after the context is closed
+  std::unique_ptr<Authenticator> authenticator_;  // destroyed after context_ is closed
   zmq::context_t context_;
   zmq::socket_t router_;
   zmq::socket_t router_monitor_;
