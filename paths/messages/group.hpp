@@ -38,7 +38,7 @@ struct LaneWait {
   /// The caller's memory, from which the message is sent or into which it is received. The handle
   /// sets it.
   LentMemory lent;
-  // The endpoint writes the next two before completion.
+  // The endpoint writes `received` and `failure` before completion.
   Received received;
   Failure failure;  ///< nullptr on success
   /// Whether the caller has dropped the handle of a message in lent memory. The endpoint then no

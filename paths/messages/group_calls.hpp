@@ -56,7 +56,7 @@ class GroupCalls {
   /// Leaves all groups.
   void leave_all();
   /// Blocks until the message was sent or received. Throws TravelError if the message has failed,
-  /// or if the given deadline or the config's deadline has passed.
+  /// or if `given` or the config's deadline has passed. `what` names the message in errors.
   void wait(LaneWait& one, const std::string& what,
             runtime::Deadline given = runtime::Deadline::never());
   /// Returns known causes that may keep messages from arriving; "" if there are none.

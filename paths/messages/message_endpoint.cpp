@@ -106,7 +106,7 @@ void MessageEndpoint::check_hosts(std::string_view name,
   }
 }
 
-// ---- the host and the carrier -----------------------------------------------------------------
+// ---- calls by the host and by the carrier -----------------------------------------------------
 
 void MessageEndpoint::record_transfers(RecorderOf recorder_of) {
   const runtime::Lock lock(state_.mutex);

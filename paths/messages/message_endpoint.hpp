@@ -82,8 +82,8 @@ class MessageEndpoint {
   void deliver(std::uint32_t from, LaneFrame frame) { delivery_.deliver(from, std::move(frame)); }
   /// Notes that the carrier again has room for frames to a host one step away.
   void room_made(std::uint32_t host);
-  /// Notes that a host is lost. Waits for that host fail, on this host and on others. If a switch
-  /// is lost, all hosts behind it are lost, too.
+  /// Notes that a host is lost. Sends and receives that need it fail, on this host and on others.
+  /// If a switch is lost, all hosts behind it are lost, too.
   void host_lost(std::uint32_t host, const std::string& reason);
   /// Notes that a host has ended properly. Other hosts are not notified, because its last frames
   /// may still be on their way through switches.

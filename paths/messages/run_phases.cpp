@@ -148,8 +148,8 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// Counts a host as lost if the report of its end is overdue: the host has replied that it sent the
-/// report, but the report has not arrived within a deadline. Without this function, both hosts
+/// Counts a host as lost if the report of its end is overdue. Such a host has replied that it sent
+/// the report, but the report has not arrived within a deadline. Without this function, both hosts
 /// would wait for ever.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();

@@ -115,9 +115,10 @@ class OutgoingLanes {
   LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
   ChargedProcessor* const processor_;
-  std::unordered_map<const void*, Outlet> by_link_;    // outlets keep their addresses
-  std::unordered_map<std::uint32_t, Outlet> by_host_;  // outlets keep their addresses
-  std::vector<Outlet*> full_;                          // full outlets, all of them in by_host_
+  // Outlets keep their addresses. An outlet is in one of the maps: by link, or by next host.
+  std::unordered_map<const void*, Outlet> by_link_;
+  std::unordered_map<std::uint32_t, Outlet> by_host_;
+  std::vector<Outlet*> full_;  // full outlets, all of them in by_host_
   std::vector<std::shared_ptr<LaneWait>> sent_;
 };
 
