@@ -71,7 +71,7 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
 }
 
 /// Delivers short frames until the sub-transport is closed. stop() closes the sub-transport, and
-/// then waits for calls that began before.
+/// then waits for calls of deliver() that began earlier.
 class Multiplexer::End final : public ShortEnd {
  public:
   End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)

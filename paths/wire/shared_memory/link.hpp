@@ -152,7 +152,8 @@ class Link {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   // Results of `find` in short_end_of(), by connection. Only the reading thread uses them.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;
-  // Number of a connection that is open; checked without the mutex.
+  // Number of a connection that is known to be open, so that mutex_ is not needed; otherwise
+  // `none`.
   std::atomic<std::uint64_t> surely_open_{none};
 };
 
