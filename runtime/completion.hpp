@@ -21,8 +21,8 @@ class WaitSet;
 /// result. The object that has the result also provides the completion: a Handle, for example, by
 /// its function completion().
 ///
-/// Why: a context can start several operations and wait for them together, without one context per
-///   operation.
+/// Why: a context (OS thread or fiber) can start several operations and wait for them together,
+///   without one context per operation.
 /// Owns: nothing. The code that completes it and the contexts that wait for it share the object.
 /// Thread-safe: yes.
 /// Blocks: only in wait().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/continuation.hpp — resumption of work that waits without a context
+// runtime/continuation.hpp — resumption of work that waits without blocking a thread or fiber
 #pragma once
 #include "base/units.hpp"
 #include "runtime/wait.hpp"
@@ -19,9 +19,9 @@ class Continuation {
   friend class Resumptions;
 };
 
-/// Calls `continuation.resume()`. On the steady clock resume() runs at once in the caller, and must
-/// not block. On the virtual clock it runs in a service context, after all contexts that are ready
-/// now, so that events of the same time keep their order.
+/// Calls `continuation.resume()`. On the steady clock resume() runs immediately in the caller, and
+/// must not block. On the virtual clock it runs in a service context, after all contexts that are
+/// ready now, so that events of the same time keep their order.
 void schedule(Runtime& runtime, Continuation& continuation);
 
 /// Returns the time at which `deadline` ends a wait. For a default deadline on the virtual clock it

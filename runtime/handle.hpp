@@ -44,8 +44,8 @@ class Pending {
 ///   destroyed). An awaited message is dropped when it arrives. wait() throws TravelError.
 ///
 /// Owns: a share of the state of the operation.
-/// Thread-safe: no, one context at a time; some operations have further restrictions. Any thread
-///   may use the completion.
+/// Thread-safe: no, one OS thread or fiber at a time; some operations have further restrictions.
+///   Any thread may use the completion.
 /// Blocks: wait(), and the destructor if the operation belongs to a group.
 /// Throws: UsageError if the handle is empty, if wait() was called before, or if the operation was
 ///   cancelled.

@@ -15,8 +15,8 @@
 
 namespace runtime {
 
-/// Name of a context in reports, such as {"thread", "alpha-0", 3}. It owns no strings; the views
-/// must outlive the context.
+/// Name of a context (OS thread or fiber that may wait) in reports, such as {"thread", "alpha-0",
+/// 3}. It owns no strings; the views must outlive the context.
 struct ContextName {
   std::string_view role;
   std::string_view of = {};
@@ -131,7 +131,7 @@ inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
 enum class Waiting : std::uint8_t {
   adaptive,  ///< polls first at waits where polling has proved faster, then sleeps
-  sleep,     ///< sleeps at once
+  sleep,     ///< sleeps immediately
 };
 
 struct RuntimeOptions {
@@ -208,7 +208,7 @@ class Runtime {
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 
   /// Starts `work` in a service context. If a service context or a callback calls it, it allocates
-  /// nothing, unless more services run at once than ever before.
+  /// nothing, unless more services run at the same time than ever before.
   void begin(ContextName name, Work& work);
 
   /// Runs `work` soon on the OS thread of the services. `work` must not block, because no context
@@ -264,8 +264,8 @@ class ThreadAttachment {
 /// be reused.
 const void* calling_context();
 /// Runs the other services of the calling service's OS thread, handles arrived messages, and then
-/// returns. For services that would occupy the OS thread for long. Returns at once in a thread, in
-/// a callback, on the virtual clock, and if the caller is cancelled.
+/// returns. For services that would occupy the OS thread for long. Returns immediately in a thread,
+/// in a callback, on the virtual clock, and if the caller is cancelled.
 void yield_to_services();
 /// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();

@@ -8,8 +8,8 @@
 #endif
 
 /// These functions report runtime::Mutex to the thread sanitizer, which otherwise recognises only
-/// atomics and the mutexes of libraries. The sanitizer then knows which context holds which mutex,
-/// and in which order contexts lock them. In other builds they do nothing, except order_all().
+/// atomics and the mutexes of libraries. The sanitizer then knows which thread or fiber holds which
+/// mutex, and in which order they lock them. In other builds they do nothing, except order_all().
 namespace runtime::thread_sanitizer {
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)

@@ -87,8 +87,8 @@ struct Deadline {
   static Deadline default_at(Nanos at) { return {at, false}; }
 };
 
-/// Event for which a context waits, as named in deadlock reports: {"contributions of round",
-/// "sum.alpha-0", 17}. The views must outlive the wait.
+/// Event for which a context (OS thread or fiber) waits, as named in deadlock reports:
+/// {"contributions of round", "sum.alpha-0", 17}. The views must outlive the wait.
 struct Reason {
   std::string_view what;
   std::string_view subject = {};
@@ -143,7 +143,7 @@ class Waiter {
 /// Wake-ups that are decided under a mutex and carried out after it is unlocked. Declare it before
 /// the Lock, so that it is destroyed after the Lock.
 ///
-/// Why: a thread that is woken while the mutex is locked would block on it at once. Between OS
+/// Why: a thread that is woken while the mutex is locked would block on it immediately. Between OS
 ///   threads that costs milliseconds when there are more threads than cores.
 /// Order: the destructor first notifies the Waiters, then wakes service contexts, then application
 ///   threads. A caller calls services_first() instead if replies to other hosts are more urgent

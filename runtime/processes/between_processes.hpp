@@ -16,7 +16,7 @@ namespace runtime {
 // code checks every value that it reads there.
 
 /// Polls until `futex` differs from `seen`, or until further polling would probably cost more than
-/// a sleep. Returns whether the value has changed. Returns false at once in a fiber, and in a
+/// a sleep. Returns whether the value has changed. Returns false immediately in a fiber, and in a
 /// runtime with Waiting::sleep. The deadline is on the caller's clock.
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason);

@@ -40,8 +40,8 @@ void do_outside_of_runs(const std::function<void()>& work);
 void refuse_run_inside_run();
 
 /// While this object exists, application code runs in the calling context, and exit() is detected
-/// at once. Without this object, exit() would first destroy the thread_locals of the OS thread, and
-/// fibers with them. RunInProcess would detect exit() only after that.
+/// immediately. Without this object, exit() would first destroy the thread_locals of the OS thread,
+/// and fibers with them. RunInProcess would detect exit() only after that.
 class ApplicationCode {
  public:
   ApplicationCode();

@@ -56,8 +56,8 @@ class Context {
   /// handler.
   static const Context* running() noexcept;
 
-  /// Blocks until unpark() or until the time `until`, on the context's clock. Returns at once if
-  /// unpark() was called since the last park(). Returns false if the time was reached. `reason`
+  /// Blocks until unpark() or until the time `until`, on the context's clock. Returns immediately
+  /// if unpark() was called since the last park(). Returns false if the time was reached. `reason`
   /// appears in deadlock reports.
   bool park(Nanos until, const Reason& reason);
   /// Like park(), for waits that only time or a cancel will end. An OS thread does not poll before

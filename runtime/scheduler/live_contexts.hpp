@@ -26,7 +26,8 @@ class LiveContexts {
 
   /// Returns a list of the waiting contexts, for a run in which nothing can wake them.
   std::string deadlock_report(const VirtualClock& clock) const;
-  /// Returns a list of the contexts that ran most often, for a run in which time stands still.
+  /// Returns a list of the contexts that ran most often, for a run whose virtual time does not
+  /// advance.
   std::string standstill_report(const VirtualClock& clock) const;
   void write(int descriptor) const;
 

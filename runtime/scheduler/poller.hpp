@@ -8,8 +8,8 @@ namespace runtime {
 /// other thread must be woken to pass it on. While no thread polls, an arrival wakes the services'
 /// thread, which then receives for all threads.
 ///
-/// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at once.
-/// Blocks: never. Context::current() is nullptr in begin_polling(), poll() and end_polling().
+/// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at the same
+/// time. Blocks: never. Context::current() is nullptr in begin_polling(), poll() and end_polling().
 class Poller {
  public:
   Poller() = default;

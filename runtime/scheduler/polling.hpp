@@ -24,7 +24,7 @@ class SpinHistory {
  public:
   /// Returns the history that all waits with the same reason share.
   static SpinHistory& of(const Reason& reason);
-  /// Whether the next wait must sleep at once. If so, the call counts this wait as skipped.
+  /// Whether the next wait must sleep immediately. If so, the call counts this wait as skipped.
   bool skips();
   void note_hit();  ///< records that polling has shortened a wait
   /// Records that polling did not shorten a wait. After two misses in a row, each of `threads`
@@ -81,8 +81,8 @@ class Pollers {
   /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
 
-  /// Registers one thread as polling, while this object exists. The pollers are called in no
-  /// context.
+  /// Registers one thread as polling, while this object exists. The thread calls the pollers
+  /// outside of any context (OS thread or fiber that a run has started).
   class Looking {
    public:
     explicit Looking(Pollers* pollers);

@@ -26,7 +26,7 @@ class Reactor {
   /// Calls `on_readable` from look() and sleep() whenever `descriptor` is readable.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
-  /// Ends the current sleep(). If there is none, the next sleep() ends at once.
+  /// Ends the current sleep(). If there is none, the next sleep() ends immediately.
   void notify();
   /// Handles the descriptors that are readable now. Does not block.
   void look();

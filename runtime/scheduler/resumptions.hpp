@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/resumptions.hpp — service contexts that call Continuation::resume()
+// runtime/scheduler/resumptions.hpp — service fibers that call Continuation::resume()
 #pragma once
 #include <memory>
 #include <vector>

@@ -148,7 +148,7 @@ void Scheduler::run_fiber(Context& context) {
 }
 
 /// Suspends the calling fiber until it gets other work. Returns false if the fiber must end. A
-/// fiber that another thread started must end at once: starts by other threads never reuse idle
+/// fiber that another thread started must end immediately: starts by other threads never reuse idle
 /// fibers, so each one would add an idle fiber.
 bool Scheduler::wait_for_work(Context& context) {
   const bool may_wait = !context.from_outside_ && context.role == ContextRole::service;
