@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/access.hpp — reads and moves that wait in an element without blocking a context
+// pastset/access.hpp — reads and moves that wait in an element without blocking a thread or fiber
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -19,9 +19,10 @@ struct Stored {
   base::Payload payload;
 };
 
-/// A read or a move that waits in an element without blocking a context: see Element::begin().
-/// Owns: nothing. The caller of Element::begin() owns the object, so a wait allocates no memory.
-/// Thread-safe: no. Only the element may use it, from begin() until notify() or until cancel() has
+/// A read or a move that waits in an element without blocking a context (an OS thread or fiber):
+/// see Element::begin(). Owns: nothing. The caller of Element::begin() owns the object, so a wait
+/// allocates no memory. Thread-safe: no. Only the element may use it, from begin() until notify()
+/// or until cancel() has
 ///   returned true.
 class Access : public runtime::Waiter {
  public:

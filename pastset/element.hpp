@@ -105,7 +105,7 @@ class Element {
   virtual Stored newest(std::uint64_t from, runtime::Deadline deadline) = 0;
   Stored newest(std::uint64_t from = 0) { return newest(from, runtime::Deadline::never()); }
 
-  // ---- the same operations, started without a context
+  // ---- the same operations, started without blocking a context (an OS thread or fiber)
 
   /// Starts the read or move `access`. The element notifies `access` exactly once, during this call
   /// or later, when the operation has happened or failed. Waiting moves are in one queue with the

@@ -19,7 +19,7 @@ class LocalElement final : public Element {
  public:
   LocalElement(std::string name, Template tuple_template, ElementOptions options = {});
   /// Fails every waiting access with Deleted.
-  /// Requires: no context is blocked in the element and no AnyChange watches it.
+  /// Requires: no OS thread or fiber is blocked in the element and no AnyChange watches it.
   ~LocalElement() override;
 
   using Element::move;

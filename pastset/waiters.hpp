@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/waiters.hpp — the contexts and accesses of this process that wait in one element
+// pastset/waiters.hpp — threads, fibers and accesses of this process that wait in one element
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,9 @@
 
 namespace pastset {
 
-/// The lists of waiting contexts and accesses of one element, in process memory or in shared
-/// memory. The element decides which waiter is next and which tuple it gets. Private to elements.
+/// The lists of waiting contexts (OS threads or fibers) and accesses of one element, in process
+/// memory or in shared memory. The element decides which waiter is next and which tuple it gets.
+/// Private to elements.
 ///
 /// Thread-safe: no.
 /// Requires: the element's mutex is held in every call.

@@ -19,10 +19,10 @@ namespace pastset {
 
 /// An element in shared memory, as one process uses it. One process moves a tuple and another
 /// observes it, without a message. The tuples and the line (the queue of moves that wait for room)
-/// are common to all processes. A change wakes the contexts of other processes like those of this
-/// one. Started reads are served in the order in which they began in this process.
-/// "The element is held" means that a process holds the lock of the element, which is common to all
-/// processes.
+/// are common to all processes. A change wakes the waiting threads and fibers of other processes
+/// like those of this one. Started reads are served in the order in which they began in this
+/// process. "The element is held" means that a process holds the lock of the element, which is
+/// common to all processes.
 ///
 /// Waiting:      An OS thread that waits first polls the shared memory for a while. Then it blocks
 ///               as in any element. A process that changes the element signals a thread of this

@@ -106,7 +106,8 @@ class SharedLog {
   bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries to find memory for `tuple`, whose move by this process waits at that place in the line.
+  /// Tries to find memory for `tuple`, whose move by this process waits at position `place` of the
+  /// line (the queue of moves that wait for room).
   /// Does nothing unless this move is the first in the line. Returns whether the tuple got memory
   /// in this call.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);

@@ -264,7 +264,7 @@ bool SharedMapping::lives(std::uint32_t pid) const {
     if (one.is_alive()) return true;
     has_place = true;
   }
-  // A live process without an entry attaches now or has just detached.
+  // A live process without an entry is attaching to the space, or has just detached from it.
   return !has_place && holds_directory && runtime::ProcessIdentity::of(pid).is_alive();
 }
 
@@ -288,8 +288,8 @@ std::optional<std::string> SharedMapping::dead_owner() const {
   if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
     return read_text(segment().owner_died);
   if (may_write_) return std::nullopt;
-  // A process that may only read gets no notifications of deaths, and may be the last process of
-  // the space.
+  // A process that may only read gets no notifications of deaths, so it checks whether the owner is
+  // alive. It may be the last process of the space.
   const std::optional<std::uint32_t> owner = this->owner();
   if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
   return who(*owner);

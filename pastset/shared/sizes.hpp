@@ -51,8 +51,8 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of `bytes` bytes fit at once, including a tuple that is being moved. The
-/// result assumes that the oldest tuples are freed first.
+/// Returns how many tuples of `bytes` bytes fit at the same time, including a tuple that is being
+/// moved. The result assumes that the oldest tuples are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;

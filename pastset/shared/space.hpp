@@ -20,7 +20,7 @@ namespace pastset {
 ///
 /// Owns:        this process's entry in the shared memory, and two OS threads that mostly sleep.
 ///              Payloads that were read keep the memory mapped after the space is destroyed.
-/// Thread-safe: yes, from any context at any time. The child of a fork must map the space itself.
+/// Thread-safe: yes. The child of a fork must map the space itself.
 /// Blocks:      for a few instructions while another process calls enter().
 /// Throws:      SharedSpaceError; SharedSpaceFull.
 class SharedSpace {
