@@ -24,10 +24,10 @@ class WrongContribution : public base::BadValue {
   std::uint32_t place_;
 };
 
-/// Applies a reduction operation to two operands. In a service context, it yields to other service
-/// contexts after every 64 KiB.
+/// Applies a reduction operation to two operands. In a service context (a fiber that does work for
+/// other hosts), it lets other fibers run after every 64 KiB.
 ///
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 class Fold {
  public:
   Fold() = default;  ///< folds nothing; for collectives other than reductions

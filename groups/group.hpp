@@ -230,7 +230,8 @@ class Group {
   /// the arrays are free. If the result is a tuple, it then moves the tuple into its element, which
   /// may block. At the deadline of wait() the operation fails on all hosts, like one whose members
   /// do not arrive. If the handle is destroyed without wait(), its destructor waits and ignores
-  /// errors. The destructor does not wait in a forked process, or in a context that was cancelled.
+  /// errors. The destructor does not wait in a forked process, or in a thread or fiber that was
+  /// cancelled.
   /// Throws: wait() throws TravelError, and the exceptions of Element::move().
   Started start(Call call);
   /// Divides the group: members with the same colour form a new group. They are ranked by key, then

@@ -57,8 +57,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// See CallPreparer::prepare().
   std::shared_ptr<const PreparedCall> prepare(const Call& call) { return preparer_.prepare(call); }
   /// Adds a member to the operation with that number. The host uses the call and its arrays until
-  /// the operation has completed. The last member to arrive starts the operation. It runs in that
-  /// member's context if the member waits, otherwise in a new context.
+  /// the operation has completed. The last member to arrive starts the operation. The operation
+  /// runs in the thread of that member if the member waits, otherwise in a fiber of its own.
   /// Throws: UsageError if the call differs from those of the other members.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number,
                                  const std::shared_ptr<const Call>& call,

@@ -205,8 +205,8 @@ void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
   throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
 }
 
-/// Combines `left` with `given`, the contribution of the member at that place. Stores the result in
-/// `to`.
+/// Combines `left` with `given`, the contribution of the member number `place`. Stores the result
+/// in `to`.
 void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                      std::span<const std::byte> given) {
   try {

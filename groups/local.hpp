@@ -16,7 +16,7 @@ namespace groups {
 /// member, the schedule uses that member's arrays directly.
 ///
 /// Owns:        the arrays that it had to build; borrows everything else.
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 /// Order:       Schedules handle hosts in the plan's order. If ranks have another order, blocks are
 ///              copied into rank order. For scans and noncommutative operations, each host then
 ///              gathers all contributions and folds them.

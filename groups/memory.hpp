@@ -21,7 +21,7 @@ std::span<std::byte> memory_of_nothing(std::size_t bytes);
 /// (Call::has_values), scratch memory is the common memory that memory_of_nothing() returns.
 ///
 /// Owns:        the scratch memory.
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 class Memory {
  public:
   explicit Memory(std::size_t element_bytes, bool has_values = true)

@@ -51,7 +51,7 @@ void check_own(const RegionOperation& operation, collectives::Range range);
 
 /// Carries out one operation in the region. Large values pass through the region in chunks.
 ///
-/// Thread-safe: no; one context at a time. Borrows its arguments.
+/// Thread-safe: no; one OS thread or fiber at a time. Borrows its arguments.
 class RegionExecution {
  public:
   /// `me` is this host's number among the members. `participants` are the members' numbers in the

@@ -93,7 +93,7 @@ void RegionMember::listen(std::uint32_t member) {
   entries_[waits_->add(alarms_[member])] = {member, true};
 }
 
-/// Sends an empty message. Destroying the returned handle at once does not cancel it.
+/// Sends an empty message. Destroying the returned handle immediately does not cancel it.
 void RegionMember::wake(std::uint32_t member) {
   parts_.lanes.send(parts_.hosts[member], parts_.alarm_channel, {});
 }

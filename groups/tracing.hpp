@@ -32,16 +32,17 @@ struct TraceNumbers {
 
 /// Trace of one host's part of an operation.
 ///
-/// Thread-safe: no. came() requires the group's lock. All other functions may be called only in the
-///              context that carries out the operation.
+/// Thread-safe: no. came() requires the group's lock. Only the thread or fiber that carries out the
+///              operation may call all other functions.
 class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
 
-  /// Records the arrival of a member. `waits` is true if its thread waits for the result at once.
+  /// Records the arrival of a member. `waits` is true if its thread waits for the result
+  /// immediately.
   void came(std::size_t member, bool waits);
-  /// Records the wait of a member from `begin_nanos` until now. The member did not wait at once.
-  /// Any context may call it.
+  /// Records the wait of a member from `begin_nanos` until now. The member did not wait
+  /// immediately. Any context may call it.
   void waited(std::size_t member, std::int64_t begin_nanos) const;
   /// Records the schedule of the operation. `reason` is how it was chosen; "" if there was no
   /// choice.
