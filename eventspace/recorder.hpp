@@ -25,8 +25,8 @@ enum class WhenFull : std::uint8_t {
 /// writer. Fibers of one OS thread share its record buffer, because no fiber is switched away
 /// inside add().
 ///
-/// Why:         Collectors keep records in memory, so that most of the cost is off the critical
-///              path.
+/// Why:         Event collectors (wrappers that record operations) keep records in memory, so that
+///              most of the cost is off the critical path.
 /// Owns:        The record buffers. The first add() of a thread reserves its record buffer. Only
 ///              touched pages of a buffer use memory, so recorders that are off or idle cost
 ///              nothing.

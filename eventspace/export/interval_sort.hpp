@@ -26,7 +26,7 @@ struct Span {
 /// Why:    Records arrive in the order of their ends. The record of a thread's life arrives after
 ///         all other records of the thread, so sorting within a window is not enough. When the
 ///         records exceed `bytes`, sorted runs are written to a file.
-/// Owns:   A temporary file, which is unlinked at once, so that a killed process leaves nothing
+/// Owns:   A temporary file, which is unlinked immediately, so that a killed process leaves nothing
 ///         behind.
 /// Throws: std::runtime_error that names the file.
 /// Memory: At most `bytes`.

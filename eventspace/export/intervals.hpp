@@ -35,8 +35,8 @@ Exported for_each_record(
 
 /// A line of a timeline, with intervals that follow each other or nest. It shows a thread, a node
 /// of a tree, a link, or the reads of another cluster's values by a check. A node of a tree is a
-/// chain of collectors on one host that begins below a join, or where operations arrive from
-/// another host.
+/// chain of event collectors (wrappers that record operations) on one host. It begins below a join,
+/// or where operations arrive from another host.
 struct Track {
   std::uint32_t host = 0;
   std::uint32_t thread = none;  ///< rank

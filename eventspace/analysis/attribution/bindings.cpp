@@ -163,7 +163,8 @@ Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) con
   return binding;
 }
 
-/// Limits the noise to 0 to `nanos`, the length of the computation.
+/// Returns the noise in the computation before operation `order` of a thread. The result is at
+/// least 0 and at most `nanos`, the length of the computation.
 std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
                                     std::int64_t nanos) const {
   const auto& operations = all_.threads_[thread].operations;
@@ -382,7 +383,7 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
 /// Adds the moment at which the earlier round ended whose result a `lagged` wrapper returned.
 void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
   const HopLabels& labels = all_.hop_labels_[lane.hop];
-  if (round.sequence < labels.lag) return;  // the operation returned at once
+  if (round.sequence < labels.lag) return;  // the operation returned immediately
   const auto earlier = all_.lagged_rounds_.find({round.tree, round.sequence - labels.lag});
   if (earlier == all_.lagged_rounds_.end()) return;
   const KeptRound& one = all_.rounds_[earlier->second];

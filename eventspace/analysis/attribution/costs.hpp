@@ -12,13 +12,13 @@
 
 namespace eventspace {
 
-/// Returns the change of the run that removes a finding; nullopt if the run without it cannot be
-/// predicted.
+/// Returns the change of the run that would remove a finding, for the Predictor; nullopt if the run
+/// without the finding cannot be predicted.
 std::optional<Change> change_without(const Finding& finding, const Predictor& predictor);
 
 /// Sets the cost of each finding: the time by which the run would have been shorter without it, as
-/// predicted. Sorts the findings in the order in which to remove them: each is the one whose
-/// removal shortens the run most after all earlier ones are removed.
+/// predicted. Sorts the findings: first the one whose removal shortens the run most, then the one
+/// whose removal shortens the remaining run most, and so on.
 void predict_costs(const Predictor& predictor, std::vector<Finding>& findings);
 
 /// Returns a sentence on the effect of a small change of the headline's cause, such as 1 ms less

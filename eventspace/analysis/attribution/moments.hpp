@@ -17,7 +17,8 @@
 
 namespace eventspace {
 
-/// An event in a run that has one time, such as the begin or end of an operation at a collector.
+/// An event in a run that has one time, such as the begin or end of an operation at a collector (a
+/// wrapper that records operations).
 struct Moment {
   enum class Kind : std::uint8_t {
     nothing,

@@ -40,9 +40,9 @@ inline constexpr std::int64_t slow_link_nanos = 50'000;
 inline constexpr double slow_network_factor = 1.5;
 inline constexpr std::int64_t slow_network_nanos = 300'000;
 
-/// Finding late_broadcast: least share of a join's rounds with a late reply
-/// (late_reply_least_nanos). The finding is also made if the median delay of replies by a link
-/// within one host is that long.
+/// Least share of a join's rounds with late replies for a finding late_broadcast. A reply is late
+/// from late_reply_least_nanos on. The finding is also made if replies on a link within one host
+/// have a median delay of late_reply_least_nanos or more.
 inline constexpr double late_reply_rounds = 0.002;
 
 /// Returns one / other; 0 if `other` is 0.

@@ -15,7 +15,8 @@
 
 namespace eventspace {
 
-/// One operation at one collector: the part of its record that is kept until its round is complete.
+/// One operation at one event collector (a wrapper that records operations): the part of its record
+/// that is kept until its round is complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;

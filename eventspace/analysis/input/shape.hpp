@@ -12,8 +12,8 @@ namespace eventspace {
 
 inline constexpr std::uint32_t none = 0xffffffff;
 
-/// Kind of the wrappers between a collector and the next one below. If there are several wrappers,
-/// the most important one determines the kind.
+/// Kind of the wrappers between an event collector (a wrapper that records operations) and the next
+/// one below. If there are several wrappers, the most important one determines the kind.
 enum class HopKind : std::uint8_t {
   internal,  ///< wrappers of one host
   join,      ///< allreduce, reduce, barrier, broadcast

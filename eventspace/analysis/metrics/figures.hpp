@@ -65,7 +65,7 @@ class Notes {
 };
 
 /// Returns the cause of the time that a critical path spends in a hop (Bongo et al. 2004, §VI-B). A
-/// hop is the wrappers between two collectors.
+/// hop is the wrappers between two event collectors (wrappers that record operations).
 Cause cause_of(const Hop& hop);
 
 /// Computes the latencies, joins and critical paths of rounds, one round at a time.

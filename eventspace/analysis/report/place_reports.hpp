@@ -115,7 +115,8 @@ void describe(Visitor& visit, const JoinReport& join) {
   visit.field("contributors", join.contributors, units::none, "Contributors, by slot.");
 }
 
-/// Figures of the wrappers of one host between two collectors.
+/// Figures of the wrappers of one host between two event collectors (wrappers that record
+/// operations).
 struct StageReport {
   Place place;
   std::string graph;
