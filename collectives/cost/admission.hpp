@@ -33,9 +33,9 @@ inline std::size_t window_of(std::size_t configured, std::size_t participants) {
 }
 
 /// Admits the steps of a participant's program, as the executor of schedules does. The executor
-/// takes up (admits) the steps in order. At most `window` admitted steps are unfinished at once. An
-/// admitted step may execute when no earlier unfinished step makes a conflicting access to the same
-/// cells.
+/// takes up (admits) the steps in order. At most `window` admitted steps are unfinished at the same
+/// time. An admitted step may execute when no earlier unfinished step makes a conflicting access to
+/// the same cells.
 class Admission {
  public:
   Admission() = default;  ///< admits nothing: a participant without steps

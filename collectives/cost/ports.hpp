@@ -11,8 +11,8 @@ namespace pricing {
 /// port of its sender and of its receiver while it is under way. Ports are needed only for
 /// schedules that plan when each pair of hosts communicates.
 struct Ports {
-  /// Maximum number of messages that a host sends at once (0 = unlimited). A free port goes to the
-  /// oldest sending step whose message can be transferred.
+  /// Maximum number of messages that a host sends at the same time (0 = unlimited). A free port
+  /// goes to the oldest sending step whose message can be transferred.
   std::size_t sending = 0;
   /// Maximum number of messages that have a grant and have not arrived; 0 = unlimited, without
   /// grants. A receiver grants messages in the order of its receiving steps. A message without a

@@ -153,7 +153,7 @@ void Evaluation::send_frame(Rank me, Outlet& outlet) {
 }
 
 /// Passes a prepared frame to the outgoing side of its host or to the link. If frames have costs,
-/// the host can prepare further frames for this outlet at once; these frames queue.
+/// the host can prepare further frames for this outlet immediately; these frames queue.
 void Evaluation::depart(const Event& frame, Outlet& outlet) {
   const Rank me = frame.source;
   const Message& message = messages_[frame.item];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3.cpp — greedy search for transfers, with a heap of the earliest known
-// ends.
+// collectives/planner/min3.cpp — greedy search for the next transfer, by a heap of known end times.
 #include "collectives/planner/min3.hpp"
 
 #include <fmt/format.h>

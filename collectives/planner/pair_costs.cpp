@@ -50,8 +50,8 @@ double way_rate(const pricing::Network& network, Rank from, Rank to) {
   return rate;
 }
 
-/// Returns how many messages a link can carry at once (its slots); 0 = unlimited. A link without
-/// streams, but with a limited rate, has one slot, because its messages queue.
+/// Returns how many messages a link can carry at the same time (its slots); 0 = unlimited. A link
+/// without streams, but with a limited rate, has one slot, because its messages queue.
 std::size_t slots_of(const pricing::Network& network, const pricing::Link& link) {
   if (link.has_streams())
     return link.streams == 0 ? 0 : std::max<std::size_t>(1, link.streams / stripes(network, link));

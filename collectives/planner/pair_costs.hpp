@@ -37,8 +37,8 @@ class PairCosts {
   /// Derives the costs from a network. The frames of one message may be spread over several streams
   /// (striping, which requires frames). The rate of a pair is the rate of one stream, multiplied by
   /// the number of these streams. The rate is at most that of the slowest side of a host or link on
-  /// the route. A link has a slot for each stream that may send at once, or one slot if all streams
-  /// share the bandwidth. A slot carries one message at a time.
+  /// the route. A link has a slot for each stream that may send at the same time, or one slot if
+  /// all streams share the bandwidth. A slot carries one message at a time.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
   Rank hosts() const { return topology_->size(); }
@@ -51,7 +51,8 @@ class PairCosts {
   Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B: time without the latency
   Nanos sending(Rank from, Bytes bytes) const;         ///< os(m): time at the sending port
 
-  /// Returns how many messages the link between two clusters may carry at once; 0 = unlimited.
+  /// Returns how many messages the link between two clusters may carry at the same time; 0 =
+  /// unlimited.
   std::size_t slots(std::size_t path) const { return slots_[path]; }
   std::size_t path(Rank from, Rank to) const {
     return topology_->cluster_of(from) * topology_->clusters() + topology_->cluster_of(to);

@@ -38,7 +38,7 @@ Pool pools_by_bandwidth(const PairCosts& costs);
 
 /// Returns one pool for each declared cluster. This is the default. If bandwidths differ at random,
 /// pools by bandwidth would contain sites inside other sites. Such a pool would wait until one of
-/// its hosts gets data, although several hosts could get data at once.
+/// its hosts gets data, although several hosts could get data at the same time.
 Pool declared_pools(const PairCosts& costs);
 
 /// Returns a pool as text, for example "((A0 A1) ((B0) (C0 C1)))". `names` has the name of each

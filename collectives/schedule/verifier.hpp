@@ -12,7 +12,7 @@ struct Verdict {
   std::string mistake;
   Order order = Order::canonical;  ///< order of summation of a reduction
   /// Least window with which the schedule terminates without buffers: the number of unfinished
-  /// steps that each participant must admit at once. With this window, the schedule also
+  /// steps that each participant must admit at the same time. With this window, the schedule also
   /// terminates with rendezvous, and on transports whose credit never arrives.
   std::size_t least_window = 0;
   bool holds() const { return mistake.empty(); }

@@ -61,7 +61,7 @@ struct Range {
 /// Size of the group of an operation, and its transport.
 struct Shape {
   std::uint32_t clusters = 1, hosts = 1, machines = 1;
-  std::string_view transport;  ///< word of the config, such as "tcp"
+  std::string_view transport;  ///< as the config key `transport`, such as "tcp"
 };
 
 /// The rows of one collective for some groups and one order of summation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/predict.hpp — choice by predicted times only.
+// collectives/tuner/predict.hpp — choice of a configuration by predicted times only.
 #pragma once
 #include "collectives/tuner/search.hpp"
 

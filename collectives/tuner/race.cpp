@@ -30,7 +30,7 @@ class Race {
   }
 
   Outcome finish() {
-    // Exact runs are never repeated: the second round runs no entrant again and only adds
+    // Exact runs are never repeated: the second round runs no configuration again and only adds
     // neighbours.
     const std::vector<std::size_t> rounds =
         options_.is_exact ? std::vector<std::size_t>{1, 0} : std::vector<std::size_t>{2, 2, 3, 5};
@@ -45,12 +45,13 @@ class Race {
   }
 
  private:
-  /// Fills the list of entrants, those with the least predicted times first.
+  /// Fills the list of configurations in the race, in the order of their predicted times.
   void enter();
   /// Drops the configurations whose statistic exceeds the least statistic by more than the margin
   /// of the round.
   void drop(std::size_t round);
-  /// Adds the neighbours of all entrants and runs them. Returns false if the search was cancelled.
+  /// Adds the neighbours of all configurations in the race, and runs them. Returns false if the
+  /// search was cancelled.
   bool walk(std::size_t round);
   /// Appends the configuration `member` of the family of `from`, unless it was run before or is
   /// predicted to be slow.

@@ -24,8 +24,8 @@ using pricing::Bytes;
 using pricing::Candidate;
 
 /// A prediction is aborted when it exceeds the least predicted time by this factor. A race with
-/// delta 1 takes entrants up to twice the least time, then neighbours up to 1.6 times the time of
-/// an entrant, and then neighbours of these.
+/// delta 1 begins with configurations of up to twice the least time. It then adds neighbours of up
+/// to 1.6 times the time of a configuration, and neighbours of these.
 constexpr std::int64_t prediction_limit = 6;
 
 /// Returns the name of a candidate's family: the algorithm with all parameters that matter, except
