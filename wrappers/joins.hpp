@@ -16,10 +16,10 @@ paths::WrapperKind allreduce_kind();
 paths::WrapperKind reduce_kind();
 
 /// Gives every contributor the tuple of the root; tuples of other contributors are ignored. If the
-/// root is one of the contributors, it continues at once, and the others wait until it has arrived.
-/// If the root is not a contributor, the first contributor to arrive goes down the path to get the
-/// value. If the root fails, all contributors get its failure. A failure of another contributor
-/// affects only that contributor.
+/// root is one of the contributors, it continues immediately, and the others wait until it has
+/// arrived. If the root is not a contributor, the first contributor to arrive goes down the path to
+/// get the value. If the root fails, all contributors get its failure. A failure of another
+/// contributor affects only that contributor.
 paths::WrapperKind broadcast_kind();
 
 /// Holds each contributor until all have arrived. The leader carries an empty tuple down the path.

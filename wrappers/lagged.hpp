@@ -23,8 +23,8 @@ namespace wrappers {
 ///          until all moves have returned, whatever their results. All moves return, because the
 ///          other contributors have started the same rounds.
 /// Throws:  the exception of the earlier move. A contribution that failed above this wrapper goes
-///          down at once. Its contributor gets the failure at once, instead of the result that is
-///          due. It gets the failure again `rounds` moves later, together with all other
+///          down immediately. Its contributor gets the failure immediately, instead of the result
+///          that is due. It gets the failure again `rounds` moves later, together with all other
 ///          contributors.
 /// Context: Moves go down in service contexts, one for each unfinished round.
 /// Order:   The moves of one contributor go down in order.

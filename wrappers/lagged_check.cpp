@@ -59,7 +59,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   return paths::unchecked_result(operation, std::move(operation.payload));
 }
 
-/// Stores our own value at once. The other clusters receive it when the batch is full.
+/// Stores our own value immediately. The other clusters receive it when the batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
   clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
                                                 deployment_.runtime().now()};

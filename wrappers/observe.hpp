@@ -20,8 +20,9 @@ namespace wrappers {
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError with the element's message, or because an operation is rejected.
 /// Context: runs in the application thread for operations from the element's own host. Operations
-///          from other hosts run without a context of their own. They run in a service context only
-///          if the element runs application code or another process can hold its lock.
+///          from other hosts wait without blocking a thread or fiber. They run in a fiber of their
+///          own (service context) only if the element runs application code or another process can
+///          hold its lock.
 class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element)

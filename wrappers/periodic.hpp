@@ -9,7 +9,7 @@
 namespace wrappers {
 
 /// Passes every `every`-th move down: those whose round, counted from 1, is a multiple of `every`.
-/// All other moves return at once with the thread's own value and without a condition.
+/// All other moves return immediately with the thread's own value and without a condition.
 ///
 /// Why:     A solver that may stop a few iterations late need not check its condition in each
 ///          iteration. It stops at a round that passes, whose condition is exact.

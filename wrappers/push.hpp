@@ -29,7 +29,7 @@ struct PushSettings {
 ///
 /// Why:     Without `asks`, no tuple waits for a request, as in MagPIe. With `asks`, tuples that
 ///          no cluster needs are not sent.
-/// Blocks:  only the wrapper's own service context, while there is no tuple to send or no request.
+/// Blocks:  only the wrapper's own fiber (service context), while there is no tuple or no request.
 /// Throws:  nothing of its own.
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
 ///          note 1, mention it as an option.

@@ -26,8 +26,9 @@ enum class StoreMarks : std::uint8_t {
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message.
 /// Context: runs in the application thread for operations from the element's own host. Operations
-///          from other hosts run without a context of their own. They run in a service context only
-///          if the element runs application code or another process can hold its lock.
+///          from other hosts wait without blocking a thread or fiber. They run in a fiber of their
+///          own (service context) only if the element runs application code or another process can
+///          hold its lock.
 /// Order:   Blocked moves continue in the order of arrival.
 class Store final : public paths::Wrapper {
  public:
