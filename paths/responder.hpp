@@ -24,8 +24,9 @@ class Responder;
 /// State of one operation: the steps for the way up, and the receiver of the outcome.
 ///
 /// There are two kinds. A thread that calls an operation and waits for it has the state on its
-/// stack; the operation owns the context of that thread. An operation that another host sent, or
-/// that a thread started without waiting, has its state in memory that later operations reuse.
+/// stack; the operation owns the context (OS thread or fiber) of that thread. An operation that
+/// another host sent, or that a thread started without waiting, has its state in memory that later
+/// operations reuse.
 ///
 /// Thread-safe: no. One context at a time handles an operation and its state.
 class OperationState {

@@ -31,8 +31,9 @@ struct Stage {
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// Operations that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
-  /// Whether an operation that owns no context needs one at this stage. This is so if the wrapper
-  /// of this stage, or of a stage below up to and including the next join, needs a context.
+  /// Whether an operation that owns no context (OS thread or fiber) needs one at this stage. This
+  /// is so if the wrapper of this stage, or of a stage below up to and including the next join,
+  /// needs a context.
   bool needs_context = true;
 };
 
@@ -40,7 +41,7 @@ struct Stage {
 /// on some kinds of operations and passes all others on. A wrapper that must block derives from
 /// BlockingWrapper.
 ///
-/// Thread-safe: many contexts call handle() at once, for one round or for several.
+/// Thread-safe: many contexts call handle() at the same time, for one round or for several.
 class Wrapper {
  public:
   virtual ~Wrapper() = default;

@@ -11,9 +11,9 @@
 
 namespace paths {
 
-/// Creates event collectors: at() makes one for each position in the text of the config, and
-/// returns the same one for equal positions. Paths that share a wrapper therefore share the
-/// collectors around it, too.
+/// Creates event collectors, the wrappers that record operations. at() makes one for each position
+/// in the text of the config, and returns the same one for equal positions. Paths that share a
+/// wrapper therefore share the collectors around it, too.
 class Collectors {
  public:
   base::Settings at(const base::Position& position);

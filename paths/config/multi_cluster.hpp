@@ -49,7 +49,8 @@ struct MultiCluster {
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join
-    /// Kinds of wrapper that get event collectors. The single word "true" means all kinds.
+    /// Kinds of wrapper around which event collectors (wrappers that record operations) are
+    /// inserted. The single word "true" means all kinds.
     std::vector<std::string> instrumented;
   };
   /// Exchange of tuples between each thread and the threads with the next lower and higher rank.

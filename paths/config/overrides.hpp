@@ -13,7 +13,8 @@ struct Overrides {
   std::optional<std::string> algorithm;  ///< algorithm of every collective, such as "magpie"
   std::optional<std::string> root;       ///< root of every collective, as "CLUSTER/HOST"
   std::optional<bool> instrument;
-  /// Adds event collectors unless the config has `instrument`; also low-level.
+  /// Adds event collectors (wrappers that record operations) unless the config has `instrument`;
+  /// also low-level.
   bool traced = false;
   std::optional<std::uint16_t> port;     ///< base port; also low-level
   std::optional<std::string> transport;  ///< "tcp" or "ipc"; also low-level

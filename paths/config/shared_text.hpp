@@ -15,8 +15,8 @@ void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& e
 /// process waits for a lock in them.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
-/// Sets for each shared element the number of moves that can wait at once for room in it. The
-/// number is large enough for all threads that may move into the element, and for some programs
+/// Sets for each shared element the number of moves that can wait at the same time for room in it.
+/// The number is large enough for all threads that may move into the element, and for some programs
 /// outside the run.
 /// Requires: all paths are read.
 void give_movers_room(Plan& plan);

@@ -37,7 +37,7 @@ struct PendingCall {
   std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;
-  AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context of its own
+  AsynchronousCall* asynchronous = nullptr;  // set if no thread or fiber waits
 
   bool lacks_credits() const;  // whether the request waits only for credits
   /// Wakes the caller after the reply, after a loss of the connection, or after the request was
@@ -46,8 +46,7 @@ struct PendingCall {
   void tell(runtime::DeferredWakes& wakes);
 };
 
-/// A call by an operation without a context of its own. The operation continues when the reply has
-/// arrived.
+/// A call for which no thread or fiber waits. Its operation continues when the reply has arrived.
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;

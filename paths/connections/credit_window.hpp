@@ -10,8 +10,8 @@ namespace paths {
 /// are under way on one connection.
 ///
 /// Each request and each push uses one credit when it is sent. The receiver returns credits with
-/// its next frame. When the receiver owes half of all credits, it returns the credits at once, in a
-/// frame of the kind `credits`.
+/// its next frame. When the receiver owes half of all credits, it returns the credits immediately,
+/// in a frame of the kind `credits`.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
 class CreditWindow {

@@ -24,8 +24,8 @@ class Requests {
   /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
-  /// Sends an operation that has no context of its own. `responder` gets the reply. If the function
-  /// throws, the caller still owns `responder`.
+  /// Sends an operation for which no thread or fiber waits. `responder` gets the reply. If the
+  /// function throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Responder& responder);
   /// Fails the calls that begin_call() has begun and whose reply is late at the time `now`. Returns

@@ -11,8 +11,9 @@
 
 namespace paths {
 
-/// Many contexts send, but frames of one connection must leave in the order in which they were
-/// posted. One context at a time passes the posted frames of all contexts to the transport.
+/// Many contexts (OS threads or fibers) send, but frames of one connection must leave in the order
+/// in which they were posted. One context at a time passes the posted frames of all contexts to the
+/// transport.
 ///
 /// Why: the mutex must not be held while the transport sends, because within one process the
 ///      transport calls the peer's deliver().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.hpp — end of late operations that have no context of their own.
+// paths/host/deadline_monitor.hpp — end of late operations for which no thread or fiber waits.
 #pragma once
 #include <atomic>
 #include <functional>

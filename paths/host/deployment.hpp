@@ -106,7 +106,8 @@ class Deployment : public HostView {
   ///
   /// Calls `before_goodbyes` when no path needs this host any more. Other hosts count this host as
   /// present until that call has returned. Returns a message that names the hosts for which this
-  /// host stopped waiting; "" if there are none. Any context may call finish(), but only once.
+  /// host stopped waiting; "" if there are none. Any thread or fiber may call finish(), but only
+  /// once.
   ///
   /// Throws: UsageError if finish() was called before.
   std::string finish(const std::function<void()>& before_goodbyes = {});
@@ -122,7 +123,7 @@ class Deployment : public HostView {
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
   /// Requests a call of Wrapper::end_late() at `until`. A stage calls this function when an
-  /// operation without a context of its own begins to wait there.
+  /// operation begins to wait there without blocking a thread or fiber.
   void expect(base::Nanos until);
 
  private:

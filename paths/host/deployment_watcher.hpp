@@ -7,8 +7,8 @@ namespace paths {
 class Deployment;
 
 /// Observer of a host's further deployments: the deployments of all plans except the config's. The
-/// host calls the functions in the order of their declaration, in the context that makes or ends
-/// the deployment. If made() or wired() throws, deploy() fails.
+/// host calls the functions in the order of their declaration, in the thread or fiber that makes or
+/// ends the deployment. If made() or wired() throws, deploy() fails.
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;

@@ -40,8 +40,8 @@ class Dispatcher {
   /// Runs an operation of a standing call (standing_calls.hpp), with the same checks as any other
   /// operation.
   void run(ConnectionId connection, ShortFrame&& frame);
-  /// Begins an operation that a thread of this host started without waiting. `stage` must need no
-  /// context. `state` receives the outcome.
+  /// Begins an operation that a thread of this host started without waiting. The operation must not
+  /// block in `stage` (Wrapper::needs_context() is false). `state` receives the outcome.
   void begin(const Stage& stage, Operation operation, OperationState& state);
   /// Releases a path that begins at a wrapper of this host. Later calls for the same path have no
   /// effect. Deployment::finish() calls this function for the paths that are not released yet.
@@ -50,7 +50,7 @@ class Dispatcher {
   /// Releases each path from `peer` that was not released yet. Operations that wait for such a path
   /// fail with `reason`.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
-  /// Cancels the present wait of each operation that runs in a context.
+  /// Cancels the present wait of each operation that blocks a thread or fiber.
   void cancel();
   /// Checks `answer`, the result that another host sent for an operation `asked` at its stage
   /// `stage`. Returns a text about the mistake in the result; "" if the result is right.

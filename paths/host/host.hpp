@@ -55,9 +55,9 @@ class Host : public HostView {
 
   /// Deploys a further plan on this host. All hosts of the plan call deploy() with the same label
   /// and plan, in any order. Each host of the plan must have the name of a host of the run. Hosts
-  /// keep the network addresses of the config. After the call any context may construct a Thread of
-  /// the deployment. The deployment must outlive its Threads. Deployment::finish() ends it, while
-  /// other deployments continue.
+  /// keep the network addresses of the config. After the call any thread or fiber may construct a
+  /// Thread of the deployment. The deployment must outlive its Threads. Deployment::finish() ends
+  /// it, while other deployments continue.
   ///
   /// A label has letters, digits, '_', '-' and '.'.
   ///

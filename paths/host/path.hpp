@@ -78,11 +78,10 @@ class Path {
     return move(base::Payload::of(value));
   }
   /// Starts a move without waiting for its result. Several moves can thus be under way. If a stage
-  /// of the path needs a context, the move runs in a pooled context of the host. If the handle is
-  /// dropped, or if the deadline of its wait() passes, the operation continues without an observer.
-  /// Only the thread that started the operation may wait for it, and only until the thread's
-  /// function returns.
-  /// Blocks: while `started_max` operations of this path are under way.
+  /// of the path may block, the move runs in a fiber of the host. If the handle is dropped, or if
+  /// the deadline of its wait() passes, the operation continues without an observer. Only the
+  /// thread that started the operation may wait for it, and only until the thread's function
+  /// returns. Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
   /// Moves a tuple without waiting for a reply. A push needs only one frame from each host of the
@@ -123,7 +122,7 @@ class Path {
   bool has_started() const;
   /// Blocks until all started operations have ended.
   void wait_for_started() { wait_while_started(1); }
-  // Properties. Any context may read them.
+  // Properties. Any thread or fiber may read them.
   Deployment& deployment() const { return *deployment_; }
   const std::string& graph() const;
   std::uint64_t moves() const { return sequence_; }

@@ -42,10 +42,10 @@ class PlanInstance {
   void stop_wrappers();
   /// Blocks until all operations that wrappers have started have returned to them.
   void drain_wrappers();
-  /// Fails the operations that wait in a wrapper, have no context of their own, and are late at
-  /// `now`. Returns the next deadline of such an operation.
+  /// Fails the operations that wait in a wrapper without blocking a thread or fiber, and that are
+  /// late at `now`. Returns the next deadline of such an operation.
   base::Nanos end_late(base::Nanos now);
-  /// Fails all operations that wait in a wrapper and have no context of their own.
+  /// Fails all operations that wait in a wrapper without blocking a thread or fiber.
   void give_up();
 
   /// Adds an error mark to the elements. Readers on other hosts then get the last tuples, and after

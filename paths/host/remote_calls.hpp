@@ -30,9 +30,9 @@ class RemoteCalls {
 
   /// Sends `operation` to stage `stage` on `to_host`. `responder` gets the reply.
   ///
-  /// Blocks: until the reply arrives, if the operation owns the calling context.
-  /// Throws: TravelError if the host is lost or late. Stop if the context is cancelled. After an
-  ///         exception the caller still owns the responder.
+  /// Blocks: until the reply arrives, if the operation owns the calling thread or fiber.
+  /// Throws: TravelError if the host is lost or late. Stop if that thread or fiber is cancelled.
+  ///         After an exception the caller still owns the responder.
   void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
   /// Sends `operation` in one frame, without a reply. Does not block. While a push waits for
   /// credits, a newer push of the same path replaces it, unless the waiting push has `kept` set.

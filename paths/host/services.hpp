@@ -12,7 +12,8 @@
 
 namespace paths {
 
-/// Starts service contexts, and counts running operations that have no context of their own.
+/// Starts service contexts (fibers that do work for other hosts), and counts running operations
+/// that block no context.
 ///
 /// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
 ///      waits for all of them before it destroys its wrappers.

@@ -18,8 +18,8 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   Frame whole(ShortFrame&& frame) const;
   /// Checks a request quickly. If the check accepts the request, as it does nearly always, marks
   /// the request as under way and returns true. After false, the caller must call validate(). If
-  /// the stages need a context, admit() always returns false, and run() validates the whole request
-  /// instead.
+  /// the stages may block a thread or fiber, admit() always returns false, and run() validates the
+  /// whole request instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.

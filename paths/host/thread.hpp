@@ -22,8 +22,8 @@ class Host;
 /// The thread ends when the function returns, and fails if the function throws. A call of exit()
 /// ends the process with code 1. The trace records the life of the thread.
 ///
-/// Thread-safe: no. The object belongs to the context that constructs it, until the thread's
-///              function returns.
+/// Thread-safe: no. The object belongs to the OS thread or fiber that constructs it, until the
+///              thread's function returns.
 /// Throws:      UsageError if another thread calls, or if the function has returned.
 class Thread {
  public:
@@ -32,7 +32,7 @@ class Thread {
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  // Properties. Any context may read them.
+  // Properties. Any thread or fiber may read them.
   std::uint32_t rank() const;     ///< rank among all threads; follows the config's order of hosts
   std::uint32_t threads() const;  ///< number of threads in the program
   std::uint32_t index() const { return index_; }  ///< index among the threads of its host
@@ -76,7 +76,7 @@ class Thread {
   void end();
 
  private:
-  // Attaches other contexts to this object, and detaches them. The paths stay.
+  // Attaches other OS threads to this object, and detaches them. The paths stay.
   friend class Attached;
   eventspace::EventRecord begin_life();
   void check_leaves();

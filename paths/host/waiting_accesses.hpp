@@ -13,8 +13,9 @@
 
 namespace paths {
 
-/// Runs operations on the element of one wrapper. An operation that owns a context blocks that
-/// context. Any other operation gets its reply later, when the element notifies this object.
+/// Runs operations on the element of one wrapper. An operation that owns a context (an OS thread or
+/// fiber) blocks that context. Any other operation gets its reply later, when the element notifies
+/// this object.
 ///
 /// Thread-safe, also for operations without a context of their own.
 class WaitingAccesses {

@@ -39,7 +39,7 @@ class Combiner {
   bool is_short() const;
   /// Combines all contributions of a round into the operation of its leader. Requires: the round
   /// has a leader.
-  /// Blocks: until other contexts have combined the parts that they have begun.
+  /// Blocks: until other threads and fibers have combined the parts that they have begun.
   /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
   /// Returns a failure that names the first contribution whose value must not be combined; nullptr
@@ -50,7 +50,7 @@ class Combiner {
   /// service contexts do not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines one part of the values after the other, until this or other contexts have begun all
+  /// Combines one part of the values after the other, until this and other threads have begun all
   /// parts.
   /// Requires: mutex_ not held.
   void help(Round& round) const;

@@ -53,8 +53,8 @@ struct JoinRules {
 /// round continues down, and the others wait for a copy of the result.
 ///
 /// A round is one operation of all contributors, keyed by sequence and segment. Several rounds may
-/// be open at once. A round stays open until every slot has its result, so a fast next round does
-/// not disturb it.
+/// be open at the same time. A round stays open until every slot has its result, so a fast next
+/// round does not disturb it.
 ///
 /// Context: an operation that owns a context (a fiber or thread) waits in it. For any other
 ///          operation, the round keeps the responder. Through the responder it replies later, or
@@ -69,7 +69,8 @@ struct JoinRules {
 ///          contributors, and the failure travels down. An error from below reaches all
 ///          contributors of the round.
 /// Ends:    if a slot withdraws or is released, the rounds that still need the slot fail. The joins
-///          below are notified at once of the first round to which this join does not contribute.
+///          below are notified immediately of the first round to which this join does not
+///          contribute.
 /// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
 ///          a value that must not be combined names its contributor. Cancelled if the wait is
 ///          cancelled; the round then continues without that contributor.

@@ -17,7 +17,7 @@
 namespace paths {
 
 /// Size in bytes of the parts in which large values are combined. A part fits the cache of a
-/// processor. A service context lets other contexts run between parts.
+/// processor. A fiber that does work for other hosts lets other fibers run between parts.
 inline constexpr std::size_t fold_part_bytes = std::size_t{64} << 10;
 
 struct Plan;

@@ -28,8 +28,8 @@ struct Contribution {
   Failure failure;
 };
 
-/// The combination of large contributions, which several contexts compute part by part. The round
-/// owns this object. A context that helps can therefore complete its part even if the round has
+/// The combination of large contributions, which several threads compute part by part. The round
+/// owns this object. A thread that helps can therefore complete its part even if the round has
 /// failed meanwhile.
 struct SharedFold {
   SharedFold(std::size_t bytes, std::size_t part_bytes)
@@ -48,7 +48,7 @@ struct SharedFold {
 /// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` of a round
 ///              that has a leader and no failure.
 struct Round {
-  /// An operation that waits for the round, but does not block a context.
+  /// An operation that waits for the round without blocking a thread or fiber.
   class Waiter;
 
   using Key = std::pair<std::uint64_t, std::uint32_t>;  ///< sequence, segment

@@ -35,8 +35,8 @@ using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 ///
 /// A frame leaves when the link begins to accept it. It carries the ideal arrival time of its first
 /// byte, the head. The next host keeps the frame until that time. If no link is emulated, the frame
-/// leaves at once. Frames wait in this class only for streams of a link; on other links their times
-/// are computed at once.
+/// leaves immediately. Frames wait in this class only for streams of a link; on other links their
+/// times are computed immediately.
 ///
 /// Why: The time that the machine takes to pass on a frame is then hidden in the latency of the
 ///      link.

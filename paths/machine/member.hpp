@@ -33,7 +33,7 @@ class CallsDiffer : public std::runtime_error {
 /// sizes. For a larger value, callers call operations for one chunk after the other.
 ///
 /// Owns:        the region. Borrows the alarm.
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 /// Blocks:      all operations, until the other members have done their part.
 /// Throws:      CallsDiffer, and the exceptions of the alarm and of `combine`. After that, the
 ///              object must not be used, and the other members wait until their alarms throw.

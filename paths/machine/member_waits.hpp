@@ -13,15 +13,15 @@ namespace paths {
 
 /// Sleep and wake-up of members. A member sleeps if its wait did not end while it polled.
 ///
-/// Thread-safe: wake(). Only one context at a time may call sleep().
+/// Thread-safe: wake(). Only one OS thread or fiber at a time may call sleep().
 class Alarm {
  public:
   virtual ~Alarm() = default;
-  /// Blocks until another member calls wake() for this member. Returns at once if wake() was called
-  /// after the last return of sleep(). May also return without a call of wake(). `late` returns the
-  /// members for which this member waits. `is_again` is true if an earlier call of sleep() belongs
-  /// to the same wait.
-  /// Throws: if the operation has failed. The region must not be used afterwards.
+  /// Blocks until another member calls wake() for this member. Returns immediately if wake() was
+  /// called after the last return of sleep(). May also return without a call of wake(). `late`
+  /// returns the members for which this member waits. `is_again` is true if an earlier call of
+  /// sleep() belongs to the same wait. Throws: if the operation has failed. The region must not be
+  /// used afterwards.
   virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) = 0;
   virtual void wake(std::uint32_t member) = 0;
   /// Called after each wait. Throws: if this member must no longer use the arrays of the operation.
@@ -34,7 +34,7 @@ class Alarm {
 /// longer than an operation.
 ///
 /// Owns:        nothing; borrows the region and the alarm.
-/// Thread-safe: no; one context at a time.
+/// Thread-safe: no; one OS thread or fiber at a time.
 /// Throws:      the exceptions of the alarm.
 class MemberWaits {
  public:

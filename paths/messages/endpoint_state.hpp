@@ -94,7 +94,7 @@ class EndpointState {
   /// may have passed before the call. On the virtual clock, does nothing.
   void catch_up();
   /// Does the work at the time `moment`. If that time has passed and no earlier work waits, does
-  /// the work at once.
+  /// the work immediately.
   template <class Work>
   void at(base::Nanos moment, Work work) {
     const bool is_behind =

@@ -20,7 +20,7 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
 /// they do not depend on connections and stages.
 ///
 /// Owns: nothing. Shares the plan; borrows runtime and recorder.
-/// Thread-safe.
+/// Thread-safe: yes.
 class HostView {
  public:
   /// `recorder` stores nothing until its owner reserves memory for it, before the host starts.

@@ -23,7 +23,8 @@ std::string failed_elsewhere(Host& host);
 /// Creates, runs and ends the hosts of a plan that are in this process.
 ///
 /// Owns:        the hosts; borrows runtime and kinds, which outlive it.
-/// Thread-safe: add_failure() and hosts() only; all other functions belong to the creating context.
+/// Thread-safe: add_failure() and hosts(). Only the thread that creates this object may call all
+///              other functions.
 class ProcessHosts {
  public:
   static runtime::RuntimeOptions runtime_options(const Plan& plan, const RunOptions& options);
@@ -37,9 +38,9 @@ class ProcessHosts {
   /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Calls `thread` for every thread of every host in this process, each call in a context of its
-  /// own. Each host ends when its own threads have returned, as a process would. Blocks until all
-  /// threads have returned and the traces are written.
+  /// Calls `thread` for every thread of every host in this process, each call in an OS thread or
+  /// fiber of its own. Each host ends when its own threads have returned, as a process would.
+  /// Blocks until all threads have returned and the traces are written.
   using ThreadOfHost = std::function<void(Host&, std::uint32_t index)>;
   void run(const ThreadOfHost& thread);
 

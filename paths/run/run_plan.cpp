@@ -120,7 +120,7 @@ class PlanRun {
   /// Returns the failure that the current exception describes.
   /// Requires: an exception is being handled.
   [[gnu::noinline]] static std::unique_ptr<const Ended> ended_by_exception() {
-    // The exception of pthread_exit() has no type.
+    // pthread_exit() and pthread_cancel() unwind the stack by an exception without a type.
     if (abi::__cxa_current_exception_type() == nullptr)
       runtime::end_process(
           fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "

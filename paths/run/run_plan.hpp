@@ -21,7 +21,7 @@ struct RunSummary {
   runtime::ClockKind clock;
   std::uint64_t seed;
   double wall_seconds;
-  std::uint64_t events;      ///< virtual clock: how often contexts have run; otherwise 0
+  std::uint64_t events;      ///< virtual clock: how often fibers were resumed; otherwise 0
   std::vector<Host*> hosts;  ///< hosts of this process; they have ended
 };
 

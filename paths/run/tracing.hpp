@@ -42,7 +42,7 @@ class Tracing final : public DeploymentWatcher {
   ~Tracing() override;
 
   void add(Host& host);  ///< called before Host::start()
-  void start();          ///< called in a context of the runtime, after the last add()
+  void start();          ///< called in a thread or fiber of the runtime, after the last add()
   /// Writes the remaining records. Returns, for each host with an incomplete trace, a line with the
   /// number of lost records and the reason. Requires: all hosts have ended.
   std::vector<std::string> finish();

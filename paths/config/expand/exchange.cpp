@@ -24,7 +24,7 @@ class Passing {
       : all_(all), exchange_(exchange), machines_(machines), writer_(writer), routes_(routes) {}
 
   /// Writes the element through which the threads of `receiver` get tuples from the threads of
-  /// `mover`, and the paths of both to this element.
+  /// `mover`. Also writes the paths of all these threads to the element.
   void write(const std::string& element, const Threads& mover, const Threads& receiver) {
     const base::Position& position = exchange_.name.position();
     const Settings name = word(element, position);

@@ -60,8 +60,8 @@ class Writer {
   void need_lanes() { needs_lanes_ = true; }
   /// Writes a graph: the description of all paths named `name`. `is` has the settings of the graph.
   void graph(const base::Settings& name, Entries is);
-  /// Writes a path. `instrumented` has the kinds of wrapper around which event collectors are
-  /// inserted (see MultiCluster::Collective).
+  /// Writes a path. `instrumented` has the kinds of wrapper around which event collectors (wrappers
+  /// that record operations) are inserted (see MultiCluster::Collective).
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
 

@@ -155,7 +155,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
 
 /// Notifies the peer at most once in each of its sleeps, because the peer checks the rings before
 /// it sleeps again. First waits up to two microseconds: a thread that has just received a frame
-/// usually starts to poll again at once.
+/// usually starts to poll again immediately.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;
