@@ -22,7 +22,7 @@ namespace base {
 ///   elsewhere and then copied into a payload. For large values that copy is most of the work.
 /// Owns: its bytes, until freeze() gives them to a payload. Blocks of 64 KiB and more are kept
 ///   for reuse (base/large_memory.hpp).
-/// Thread-safe: no, one context at a time.
+/// Thread-safe: no, one OS thread or fiber at a time.
 class Buffer {
  public:
   Buffer() noexcept = default;

@@ -51,7 +51,7 @@ const std::string* FileName::keep(std::string_view name) {
   for (const KeptName* kept = first; kept != nullptr; kept = kept->next)
     if (kept->text == name) return &kept->text;
   auto* const added = new KeptName{std::string(name), first};
-  // Two threads that add the same name at once store two equal copies.
+  // Two threads that add the same name at the same time store two equal copies.
   while (!kept_names.compare_exchange_weak(added->next, added, std::memory_order_acq_rel)) {
   }
   return &added->text;

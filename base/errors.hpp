@@ -58,8 +58,7 @@ class ConfigError : public std::runtime_error {
   std::vector<Mistake> mistakes_;
 };
 
-/// Function that describes the running thread or service context in bug reports; runtime/ sets it
-/// once.
+/// Function that describes the running thread or fiber in bug reports; runtime/ sets it once.
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 

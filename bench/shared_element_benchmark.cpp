@@ -119,7 +119,7 @@ void move_observe_and_axe_alone(benchmark::State& state) {
 }
 BENCHMARK(move_observe_and_axe_alone);
 
-/// Measures moves by both processes at once, and counts them together.
+/// Measures moves by both processes at the same time, and counts them together.
 void two_movers(benchmark::State& state) {
   const auto space = make_space();
   const auto element = space->enter("e", any_value, {.keep_newest = 1});

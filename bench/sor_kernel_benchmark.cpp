@@ -57,7 +57,7 @@ void relax_row(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// Measures the relaxation of two half rows at once, as in the solver.
+/// Measures the relaxation of two half rows together, as in the solver.
 void relax_rows(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);

@@ -174,8 +174,8 @@ class LinkMeasurement {
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Sends messages of `size_` bytes over `streams` pairs of hosts at once. Returns by how many
-  /// nanoseconds they take longer than messages of one byte over the same pairs.
+  /// Sends messages of `size_` bytes over `streams` pairs of hosts at the same time. Returns by how
+  /// many nanoseconds they take longer than messages of one byte over the same pairs.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);

@@ -31,7 +31,7 @@ struct TuneOptions {
 /// fastest schedules and tells the other hosts which one to run next. One thread of each host takes
 /// part. On the virtual clock, each schedule is run once, because its time is exact.
 ///
-/// The time of each run is written to `output` + ".samples" at once. A later tune with the same
+/// The time of each run is written to `output` + ".samples" immediately. A later tune with the same
 /// config and clock uses these times in place of runs, until it has written its table.
 ///
 /// Thread-safe: one object serves all threads of a process.

@@ -21,11 +21,11 @@ namespace tuning {
 /// Thread-safe: no.
 class Processor {
  public:
-  /// Requests work that takes `time`. Returns when it ends.
+  /// Requests work that takes `time`. Returns the time at which the work ends.
   base::Nanos serve(base::Nanos now, base::Nanos time) {
     return works_until_ = std::max(works_until_, now) + time;
   }
-  /// The same, except that work without time does not wait.
+  /// Like serve(), but returns `now` if the work takes no time.
   base::Nanos serve_if_any(base::Nanos now, base::Nanos time) {
     return time > base::Nanos(0) ? serve(now, time) : now;
   }

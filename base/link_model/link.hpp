@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link.hpp — one direction between two clusters, as set in the config
+// base/link_model/link.hpp — one direction of a link between two clusters, as set in the config
 #pragma once
 #include <cstddef>
 
@@ -12,7 +12,7 @@ namespace tuning {
 struct Link {
   LinkModel model;
   double stream_rate = 0;   ///< bits per second of one stream; 0 = rate of the link
-  std::size_t streams = 0;  ///< maximum number of streams that send at once; 0 = unlimited
+  std::size_t streams = 0;  ///< maximum number of streams that send at the same time; 0 = unlimited
   bool has_streams() const { return stream_rate > 0; }
   friend bool operator==(const Link&, const Link&) = default;
 };

@@ -19,7 +19,7 @@ namespace tuning {
 struct MeasuredLink {
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< bandwidth of one stream; 0 = unlimited
-  std::size_t streams = 1;     ///< number of streams that reach full rate at once
+  std::size_t streams = 1;     ///< number of streams that reach full rate at the same time
   bool is_least = false;       ///< true = `streams` is a lower bound; more were not tried
   double latency_spread = 0, bandwidth_spread = 0;  ///< spreads as fractions of the values
   base::Position position = {};

@@ -380,7 +380,7 @@ std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) cons
 void CollectiveTimes::show(Row row) {
   row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
   if (!is_standard_output(options_.json)) print(row);
-  std::fflush(stdout);  // shows each row at once to a reader of a pipe
+  std::fflush(stdout);  // shows each row immediately to a reader of a pipe
   rows_.push_back(std::move(row));
 }
 

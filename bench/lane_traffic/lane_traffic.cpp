@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/lane_traffic.cpp — drawing, sending, receiving and checking of messages
+// bench/lane_traffic/lane_traffic.cpp — random choice, sending, receiving and checking of messages
 #include "bench/lane_traffic/lane_traffic.hpp"
 
 #include <fmt/format.h>

@@ -29,7 +29,7 @@ enum class Vectors : std::uint8_t { widest, narrowest };
 /// with all vectors.
 double relax(const HalfRow& points, double omega, Vectors vectors = Vectors::widest);
 
-/// Relaxes two half rows at once. Values and sums are the same as if `lower` was relaxed first and
+/// Relaxes two half rows together. Values and sums are the same as if `lower` was relaxed first and
 /// then `upper`. `upper` is in the row above and has the other colour: lower.above is upper.own,
 /// and upper.below is lower.own. Shared cells are read only once.
 struct Changes {

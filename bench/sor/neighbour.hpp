@@ -66,20 +66,20 @@ class PlainNeighbour final : public Neighbour {
 struct HaloDepth {
   std::uint64_t latency = 1, period = 1;
   /// Returns the number of rows in a state. Each half-sweep makes one more row of the state
-  /// incorrect, because the row beyond its outermost row is missing. Two half-sweeps in each of
-  /// `latency + period` iterations pass until the next state replaces this one.
+  /// incorrect, because the row beyond its outermost row is missing. The next state replaces this
+  /// one after `latency + period` iterations of two half-sweeps each.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
-  /// Returns the mean number of rows per iteration that both sides relax. In each half-sweep the
-  /// rows that can be relaxed are one fewer, until the next state is used.
+  /// Returns the mean number of rows per iteration that both sides relax. Until the next state is
+  /// used, each half-sweep can relax one row less than the half-sweep before.
   std::size_t redundant_rows() const {
     return static_cast<std::size_t>(rows() * (rows() - 1) / (4 * period));
   }
 };
 
-/// A distant neighbour. Its nearest rows are relaxed here too, so its border is available without
-/// waiting. The neighbour sends the cells of these rows at intervals, as a state. A state is some
-/// iterations old when it is used. Those iterations are then repeated on its rows, with our border
-/// row of each half-sweep since then.
+/// A distant neighbour. This host also relaxes the neighbour's nearest rows, so it need not wait
+/// for the neighbour's border. The neighbour sends the cells of these rows at intervals, as a
+/// state. A state is some iterations old when it arrives. This host then repeats these iterations
+/// on the rows of the state, with its own border rows of the same half-sweeps.
 class FarNeighbour final : public Neighbour {
  public:
   /// `ours` are the rows of our block; `is_above` is whether the neighbour is above them.

@@ -67,8 +67,8 @@ std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
   const auto after = std::upper_bound(
       plan.hosts.begin(), plan.hosts.end(), rank,
       [](std::uint32_t number, const auto& host) { return number < host.first_thread; });
-  // The last host before `after` has the thread. Earlier hosts with the same first_thread have no
-  // threads.
+  // The last host before `after` has the thread `rank`. If several hosts have the same
+  // first_thread, all except the last one have no threads.
   return static_cast<std::uint32_t>(after - plan.hosts.begin()) - 1;
 }
 

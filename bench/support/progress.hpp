@@ -29,7 +29,7 @@ class Progress {
 };
 
 /// Handles Ctrl-C in a process that has figures, so that it can print the figures measured so far.
-/// A second Ctrl-C ends the process at once. So does the first one if is_asked() is not called
+/// A second Ctrl-C ends the process immediately. So does the first one if is_asked() is not called
 /// within five seconds.
 class Interruption {
  public:

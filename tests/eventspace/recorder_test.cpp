@@ -42,8 +42,8 @@ std::vector<std::uint64_t> sequences(const std::vector<EventRecord>& records) {
   return all;
 }
 
-/// Runs work(number) in this many OS threads at once. Runs `meanwhile` again and again until all of
-/// them have ended.
+/// Runs work(number) in this many OS threads at the same time. Runs `meanwhile` again and again
+/// until all of them have ended.
 template <class Work, class Meanwhile>
 void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwhile) {
   test_support::on_steady_clock([&](runtime::Runtime& runtime) {

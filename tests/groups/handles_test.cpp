@@ -27,7 +27,7 @@ using runtime::ClockKind;
 using runtime::Deadline;
 using runtime::Handle;
 
-/// Messages wait for the receiver's grant, so that a send does not end at once.
+/// Messages wait for the receiver's grant, so that a send does not end immediately.
 const char* const two_hosts = R"(
 clusters: {a: {hosts: 2}}
 collectives: {sum: {operation: sum, template: f64}}

@@ -124,7 +124,8 @@ void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint
 
 struct Arrays {
   std::vector<std::int64_t> in, out, expected;
-  std::shared_ptr<pastset::Element> from, into;  // tuples used instead of arrays; nullptr = arrays
+  std::shared_ptr<pastset::Element> from,
+      into;  // used instead of `in` and `out`; nullptr = not used
 };
 
 const pastset::Template numbers = *pastset::Template::parse("i64[]");

@@ -30,7 +30,7 @@ std::string two_clusters(const std::string& link, const std::string& uplink,
 }
 
 /// Sends a message of `bytes` bytes from each host of alpha to the host of beta with the same
-/// number, which receives it at once. Returns the report.
+/// number, which receives it immediately. Returns the report.
 TransfersReport across(const std::string& config, std::size_t bytes) {
   const TracedRun run(config, [bytes](paths::Thread& thread) {
     const std::string& name = thread.host().name();

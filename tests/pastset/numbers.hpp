@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/numbers.hpp — tuples of one number, and contexts that move or read them.
+// tests/pastset/numbers.hpp — tuples of one number, and fibers that move or read them.
 #pragma once
 #include <cstdint>
 #include <functional>

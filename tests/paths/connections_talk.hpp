@@ -89,7 +89,7 @@ struct Talk {
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::pair<ConnectionId, ShortFrame>> served_short;
   std::vector<std::string> gone;
-  bool welcomes = true;  // whether beta-0 replies to a hello at once
+  bool welcomes = true;  // whether beta-0 replies to a hello immediately
   RejectionLog rejections{"alpha-0"};
   Connections connections{
       runtime,
@@ -132,7 +132,7 @@ struct Talk {
     reply.result.payload = base::Payload::of(value);
     connections.deliver(outbound, std::move(reply));
   }
-  /// Spawns a context that ends the connections of alpha-0. It waits for the peer's goodbye until
+  /// Spawns a fiber that ends the connections of alpha-0. It waits for the peer's goodbye until
   /// the virtual time is 1 s.
   runtime::Task stop() {
     return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {

@@ -40,7 +40,7 @@ double use(paths::Thread& thread, const std::string& label,
   return sum;
 }
 
-/// Throws if the values differ. Catch2 must not be called by several OS threads at once.
+/// Throws if the values differ. Catch2 must not be called by several OS threads at the same time.
 void expect(double found, double expected) {
   if (found != expected)
     throw std::runtime_error(fmt::format("found {}, expected {}", found, expected));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/ends_property_test.cpp — a property of random programs: each thread that depends on
-// an ended thread or a dead host gets an error that names it at once, or finishes right.
+// an ended thread or a dead host gets an error that names it immediately, or finishes right.
 #include <fmt/format.h>
 
 #include <algorithm>

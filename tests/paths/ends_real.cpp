@@ -25,7 +25,7 @@ std::int64_t machine_nanos() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Ends this process at once: by SIGKILL, or while its other threads run.
+/// Ends this process immediately: by SIGKILL, or while its other threads run.
 void end_process(std::uint64_t seed) {
   if (seed % 2 == 0) raise(SIGKILL);
   _exit(7);

@@ -218,7 +218,7 @@ TEST_CASE("switch of processes: a switch without links to emulate is refused") {
 
 namespace {
 
-/// Messages of one size between some hosts, all sent at once.
+/// Messages of one size between some hosts, all sent at the same time.
 struct Traffic {
   std::string name, config;
   std::vector<std::pair<std::string, std::string>> pairs;

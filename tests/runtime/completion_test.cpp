@@ -123,7 +123,7 @@ TEST_CASE("wait set: all waits for the last member and reports none") {
     CHECK(set.any() == 1u);
     CHECK(set.any() == 2u);
     CHECK(set.any() == 0u);
-    CHECK(set.all());  // true at once, because the set has no members any more
+    CHECK(set.all());  // true immediately, because the set has no members any more
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/contexts.hpp — names for contexts of tests, and an object that counts its
+// tests/runtime/contexts.hpp — names for fibers of tests, and an object that counts its
 // destructions.
 #pragma once
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/standstill_test.cpp — virtual time that stands still, and similar runs that are
+// tests/runtime/standstill_test.cpp — virtual time that does not advance, and similar runs that are
 // correct.
 #include <catch2/catch.hpp>
 #include <string>

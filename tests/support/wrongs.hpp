@@ -12,7 +12,7 @@
 namespace test_support {
 
 /// Failed checks of all threads. The destructor fails the test case if there are any.
-/// Why: Catch2 must not be called by several threads at once.
+/// Why: Catch2 must not be called by several threads at the same time.
 class Wrongs {
  public:
   ~Wrongs() { CHECK(all_ == std::set<std::string>{}); }

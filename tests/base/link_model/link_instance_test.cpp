@@ -90,8 +90,8 @@ TEST_CASE("link instance: frames and whole messages queue for the same link") {
 
 TEST_CASE("link instance: cut-through costs the time of the slowest link once") {
   LinkInstance slow(a_byte_a_microsecond), fast(LinkModel(1ms, 80e6)), last(a_byte_a_microsecond);
-  // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link at once; the tail
-  // follows 1 ms later.
+  // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link immediately; the
+  // tail follows 1 ms later.
   CHECK(cross({&slow, &fast, &last}, 0ns, 1000, 1000) == 22ms);
   // Frames of other messages may use the fast link before the tail arrives.
   CHECK(fast.free_at() == 10ms + 100us);

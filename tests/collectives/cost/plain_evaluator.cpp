@@ -99,7 +99,7 @@ class Plain {
   }
 
  private:
-  /// Returns when the processor has worked for that long.
+  /// Returns the time at which the processor has worked for that long.
   Nanos work(Host& host, Nanos time) {
     if (time == Nanos(0)) return now_;
     return host.works_until = std::max(host.works_until, now_) + time;
