@@ -94,7 +94,7 @@ class Printer {
   }
 
   /// Writes all lines of a list or map; the first starts at the cursor. `words` are entries that
-  /// precede those of the settings.
+  /// precede the entries of `settings`.
   void block(std::span<const PrintedWord> words, const Settings& settings, std::size_t indent) {
     bool first = true;
     const auto next_line = [&] {

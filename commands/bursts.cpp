@@ -39,7 +39,7 @@ Request request_of(const base::Payload& payload) {
   return request;
 }
 
-/// Returns a message of that size. Its memory was written, so that sending it causes no page
+/// Returns a message of `size` bytes. Its memory was written, so that sending it causes no page
 /// faults.
 base::Payload bytes_of(std::uint64_t size) {
   return base::Payload::filled(
@@ -59,8 +59,8 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
 }
 
 /// Receives the timed messages. It requests the messages of the next round before it reports that
-/// those of the current round have arrived. Therefore every message has a grant (permission to
-/// send) before its sender begins.
+/// the messages of the current round have arrived. Therefore every message has a grant (permission
+/// to send) before its sender begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {

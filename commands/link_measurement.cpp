@@ -29,8 +29,8 @@ constexpr std::size_t samples_most = 10;
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns the least difference between the time of a message and the time of one byte. With less,
-/// the difference would depend too much on overhead of the hosts.
+/// Returns the least difference between the time of a message and the time of one byte. A smaller
+/// difference would depend too much on the overhead of the hosts.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
 /// Returns the size of messages for the measurement of streams. The messages take so long that the

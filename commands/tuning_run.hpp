@@ -91,8 +91,9 @@ class TuningRun {
   std::vector<collectives::Collective> collectives_;
   std::vector<tuner::Bytes> sizes_;
   std::vector<Tuned> tuned_;
-  std::unique_ptr<RunLog> log_;    // only on the first host
-  std::int64_t made_seconds_ = 0;  // time of the tune in UTC; only on the steady clock
+  std::unique_ptr<RunLog> log_;  // only on the first host
+  // Time at which `paths tune` ran, in UTC; only on the steady clock.
+  std::int64_t made_seconds_ = 0;
 };
 
 }  // namespace commands

@@ -43,8 +43,8 @@ enum class EventKind : std::uint8_t {
   /// A thread waited from `down` to `up` for an operation that it had started. The other fields
   /// have the same meaning as for `start`.
   wait = 27,
-  /// A thread marked the end of an iteration. `place`: rank of the thread. `sequence`: index of the
-  /// mark among those of the thread, from 0.
+  /// A thread marked the end of an iteration. `place`: rank of the thread. `sequence`: index of
+  /// the mark among the marks of the thread, from 0.
   iteration = 28,
 };
 

@@ -48,7 +48,7 @@ struct Structure {
   struct Path {
     std::string graph;  ///< name of the collective or element
     std::uint32_t host = 0;
-    std::uint32_t first_thread = 0;  ///< index of the first thread among those of `host`
+    std::uint32_t first_thread = 0;  ///< index of the first thread among the threads of `host`
     std::uint32_t threads = 0;       ///< 0 = no thread: a wrapper begins the path
     std::uint32_t slot = 0;          ///< slot of the first thread at `stage`
     std::uint32_t stage = no_stage;  ///< first stage of the path

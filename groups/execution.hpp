@@ -175,7 +175,7 @@ class Execution {
 /// Thread-safe: yes.
 class Executions {
  public:
-  /// The arguments are those of Execution.
+  /// The arguments are passed to each Execution.
   Executions(runtime::Runtime& runtime, const std::vector<std::uint32_t>& hosts,
              const WorkRates& rates)
       : runtime_(runtime), hosts_(hosts), rates_(rates) {}

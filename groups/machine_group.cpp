@@ -186,8 +186,8 @@ std::optional<paths::SharedRegion> MachineGroup::map_region(const RegionOperatio
 }
 
 /// Returns whether all hosts of the group have their regions. The first member of each machine
-/// collects the answers of its machine. The first host of the group collects those of the other
-/// machines, and distributes the result.
+/// collects the answers of its machine. The first host of the group collects the answers of the
+/// other machines, and distributes the result.
 bool MachineGroup::agree(const RegionOperation& operation, bool has_regions) {
   const auto first_on = [this](std::uint32_t machine) {
     return parts_.hosts[parts_.machines.participants(machine).front()];

@@ -152,7 +152,7 @@ void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& h
 }
 
 /// Returns the routes of the plan (paths::Ways) with measured networks and links. Exits, rates of
-/// exits and switches are those of the plan.
+/// exits and switches come from the plan.
 paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
   paths::Ways ways = plan.ways.value_or(paths::Ways{
       .clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});

@@ -27,8 +27,8 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 /// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link; the error
 ///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// Returns the network between the given hosts, with measured properties in place of those of the
-/// plan: of links between clusters, and of sending and receiving inside clusters.
+/// Returns the network between the given hosts, with measured properties in place of the
+/// properties in the plan: of links between clusters, and of sending and receiving inside clusters.
 /// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
 ///         error names every cluster that one of them lacks.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,

@@ -285,7 +285,7 @@ void RegionExecution::record_wait(std::uint32_t source) {
   if (operation_.trace == nullptr || is_wait_recorded_) return;
   is_wait_recorded_ = true;
   const collectives::CollectiveSpec& task = operation_.task;
-  // In these operations only the root reads values, those of the other members.
+  // In these operations only the root reads the values of other members.
   const bool has_one_reader =
       task.collective == Collective::gather ||
       (task.collective == Collective::reduce && operation_.in.size() <= folded_at_once_bytes_max);

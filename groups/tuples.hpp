@@ -28,7 +28,7 @@ struct Into {
 /// Describes an element as input. The element must outlive the operation and may be of any kind.
 /// Its template must be one array of numbers, such as "f64[1024]", "f64[]" or "f64".
 /// Throws: UsageError for another template. Later, when the operation begins: UsageError if there
-///         is no tuple, or if its values differ in type or number from those of the operation.
+///         is no tuple, or if its values differ in type or number from the values of the operation.
 Newest newest(const pastset::Element& element);
 /// Describes an element as output. `count` is the number of values; required if the template does
 /// not contain it.

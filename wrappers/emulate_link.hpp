@@ -50,7 +50,8 @@ class EmulateLink final : public paths::BlockingWrapper {
  private:
   /// Identifies the queue (lane) of the pushes of one contributor at one stage.
   using LaneKey = std::pair<paths::StageId, std::uint32_t>;
-  /// Position of an operation among those of the same contributor that have not continued yet.
+  /// Position of an operation among the operations of the same contributor that have not continued
+  /// yet.
   using Place = std::pair<LaneKey, std::uint64_t>;
   struct Pushed {
     paths::Operation operation;

@@ -15,7 +15,7 @@
 namespace wrappers {
 
 /// Carries out operations directly on the shared element at the end of the path, in this process.
-/// The result is the same as that of a store on the element's own host. If this process cannot map
+/// The result is the same as by a store on the element's own host. If this process cannot map
 /// the element's memory, operations take the path as usual. It cannot map the memory if several
 /// hosts are in one process, or on the virtual clock.
 ///

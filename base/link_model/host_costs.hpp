@@ -48,9 +48,10 @@ class CostTable {
   explicit CostTable(std::vector<Point> points) : points_(std::move(points)) {}
 
   /// Returns the time for a frame. Between two points the time is linear in the bytes. Below the
-  /// first point it is that of the first. Above the last point it rises as between the last two.
+  /// first point it is the time of the first point. Above the last point it rises as between the
+  /// last two points.
   base::Nanos at(std::uint64_t bytes) const;
-  /// Returns a table whose times are those of this one times `factor`.
+  /// Returns a table with the times of this table multiplied by `factor`.
   CostTable scaled(double factor) const;
   const std::vector<Point>& points() const { return points_; }
   friend bool operator==(const CostTable&, const CostTable&) = default;

@@ -46,8 +46,8 @@ struct CollectiveOptions {
 ///
 /// In each iteration the members agree on a start time, on the virtual clock of the run or on the
 /// clock of the machine. The iteration lasts from the start time until the last member has ended.
-/// The size of a collective is that of its vector. For gather, scatter, allgather, reduce_scatter
-/// and alltoall it is the size of one block.
+/// The size of a collective is the size of its vector. For gather, scatter, allgather,
+/// reduce_scatter and alltoall it is the size of one block.
 ///
 /// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
 /// and the figures cover the calls of all roots. With `prices_only` nothing is sent. With

@@ -29,8 +29,8 @@ std::uint64_t iterations_of(const Parts& parts) {
   return parts.empty() ? 0 : parts.begin()->second.iterations;
 }
 
-/// Raises each count of `known` to that of `other`, if that is larger. Several hosts report the
-/// traffic of the same gateway; the latest count is the largest.
+/// Raises each count of `known` to the same count of `other`, if that count is larger. Several
+/// hosts report the traffic of the same gateway; the latest count is the largest.
 void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.messages = std::max(known.messages, other.messages);
   known.bytes = std::max(known.bytes, other.bytes);

@@ -41,7 +41,8 @@ class Sor {
  public:
   explicit Sor(SorOptions options) : options_(std::move(options)) {}
 
-  /// Throws std::invalid_argument or base::ConfigError if options, config and run do not fit.
+  /// Throws std::invalid_argument or base::ConfigError if options, config and run do not fit
+  /// together.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   /// Runs one thread of the application.
   void run(paths::Thread& thread);

@@ -43,9 +43,9 @@ struct ThreadFigures {
 
 /// Results of one run. The JSON and the table define their figures as follows:
 ///
-/// - ms_per_iteration: `mean` is that of the thread with the longest total time. `p50` and `p99`
-/// are those of the thread with the longest p50. `max` is the maximum of all threads. With a
-/// relaxed algorithm, a cluster can run
+/// - ms_per_iteration: `mean` is the mean of the thread with the longest total time. `p50` and
+/// `p99` are the percentiles of the thread with the longest p50. `max` is the maximum of all
+/// threads. With a relaxed algorithm, a cluster can run
 ///   ahead of others until it must wait for them, so the slowest thread sets the pace.
 /// - compute, allreduce: means over threads and iterations.
 /// - wan: frames between clusters and bytes of their payloads, without control frames. They cover

@@ -50,7 +50,7 @@ struct Price {
 /// nanoseconds. Returns nullopt if the time reaches `limit`.
 ///
 /// Sending: A host hands each message to its outgoing side as soon as the message is ready. The
-///          outgoing side sends the frames one by one, those of the oldest step first. Links, exits
+///          outgoing side sends the frames one by one, beginning with the oldest step. Links, exits
 ///          and receiving sides serve frames in the order in which the first bytes (heads) of the
 ///          frames arrive. A message counts as sent when its last byte has left the host.
 /// Order: Events at the same instant are handled in a fixed order. First come ends of transfers and
@@ -62,7 +62,7 @@ struct Price {
 ///         receiver to the sender.
 /// Costs: Each host has one processor, which does one piece of work at a time, in the order of the
 ///          requests. With Network::frame_costs a host prepares the frames of an outgoing side one
-///          after the other, those of the oldest step first. A prepared frame queues for the
+///          after the other, beginning with the oldest step. A prepared frame queues for the
 ///          outgoing side; a window limits the bytes in this queue. A frame counts as arrived when
 ///          its target has received it. An exit on the way receives and sends each frame.
 ///          Reductions and copies take time only if the network has their rates. Of the work that

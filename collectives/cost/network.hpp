@@ -26,7 +26,8 @@ using tuning::Link;  ///< link between two clusters, in one direction
 /// Thread-safe: a value; concurrent reads are safe.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  /// Outgoing side of each participant, followed by that of each exit that is no participant.
+  /// Outgoing sides of all participants, followed by the outgoing sides of exits that are no
+  /// participants.
   std::vector<tuning::LinkModel> outgoing;
   /// Receiving side of each host, in the order of `outgoing`.
   std::vector<tuning::LinkModel> receiving;

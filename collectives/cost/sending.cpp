@@ -106,8 +106,8 @@ Outlet* Evaluation::oldest_outlet(Host& host) const {
 }
 
 /// Returns the outlet through which a message leaves its host. For a message from an exit to
-/// another cluster, it is that of the link. Any other message first passes the outgoing side of its
-/// host.
+/// another cluster, it is the outlet of the link. Any other message first passes the outgoing side
+/// of its host.
 Outlet& Evaluation::outlet_of(const Message& message) {
   std::vector<Outlet>& outlets = hosts_[message.source].outlets;
   const bool enters_link = !network_.exits.empty() && network_.is_exit(message.source) &&

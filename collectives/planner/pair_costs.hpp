@@ -36,8 +36,8 @@ class PairCosts {
             Nanos overhead = Nanos(0));
   /// Derives the costs from a network. The frames of one message may be spread over several streams
   /// (striping, which requires frames). The rate of a pair is the rate of one stream, multiplied by
-  /// the number of these streams. The rate is at most that of the slowest side of a host or link on
-  /// the route. A link has a slot for each stream that may send at the same time, or one slot if
+  /// the number of these streams. The rate is at most the rate of the slowest host or link on the
+  /// route. A link has a slot for each stream that may send at the same time, or one slot if
   /// all streams share the bandwidth. A slot carries one message at a time.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 

@@ -27,7 +27,7 @@ struct PortModel {
 ///   here[d,r] = end
 ///
 /// The arrays have the time at which a pair or a port is free, and at which a piece is at a host.
-/// L, B, os and g are those of PairCosts. With half duplex, sending[h] and receiving[h] are one
+/// L, B, os and g are costs of PairCosts. With half duplex, sending[h] and receiving[h] are one
 /// array. A call of commit() plans a transfer. It never makes the end() of another transfer
 /// earlier, and makes the receiver a possible sender of the piece.
 /// Owns: nothing; costs and pieces must outlive it.

@@ -35,7 +35,7 @@ struct Pair {
 };
 
 /// Assigns tags to the messages of a pair of participants. Messages of the first channel have the
-/// first tags, those of the second channel the next ones, and so on.
+/// first tags, messages of the second channel have the next ones, and so on.
 class Tags {
  public:
   void count(Rank from, const Step& step) { ++channels_[{from, step.peer}][step.channel]; }

@@ -11,7 +11,7 @@ namespace tuner {
 /// Returns the rows of a table as decisions. A row can cover several sizes of the table. Its
 /// evidence comes from the first size that was measured, or from its first size if none was
 /// measured.
-/// Requires: the names of the families are those of schedules_of().
+/// Requires: the names of the families come from schedules_of().
 std::vector<Decision> decisions_of(const Table& table);
 
 /// Returns the rows of a table from its decisions, for TableTask::before.

@@ -217,7 +217,7 @@ Fit fit_of(const DecisionSection& section, const Shape& shape) {
   return is_near ? Fit::borrowed : Fit::none;
 }
 
-/// Returns how far the number of hosts is from those of a section, as a ratio of at least 1.
+/// Returns how far the number of hosts is outside the range of a section, as a ratio; 1 = inside.
 double distance(const DecisionSection& section, const Shape& shape) {
   const double hosts = shape.hosts;
   return std::max({1.0, section.hosts.least / hosts, hosts / section.hosts.most});

@@ -89,8 +89,9 @@ struct DecisionSection {
 ///           - {up_to: 2KiB, use: recursive_doubling}
 ///           - {up_to: inf, use: "multilevel:shapes=flat/chain", segment: 32KiB, pinned: true}
 ///
-/// Sizes are in bytes. The size of a broadcast or scatter is that of a participant's result; of an
-/// alltoall, that of a block for one participant; of other collectives, that of a contribution. If
+/// Sizes are in bytes. The size of a broadcast or scatter is the size of a participant's result.
+/// For an alltoall it is the size of a block for one participant, and for other collectives the
+/// size of a contribution. If
 /// blocks differ, it is their mean. A barrier has the size 0.
 ///
 /// Thread-safe: immutable.

@@ -9,8 +9,9 @@ namespace tuner {
 /// one family: the family whose next time is predicted to be the least. The prediction is the last
 /// time of the family times the ratio of its last two times. The ratio is 0.75 after the first run.
 /// A family is finished after `patience` lengths that are not faster than its fastest one, or if
-/// its fastest time exceeds theta times that of all families. It is also finished if its ratio is
-/// above 0.97 and its fastest time exceeds 1.25 times that of all families.
+/// its fastest time exceeds theta times the fastest time of all families. It is also finished if
+/// its ratio is above 0.97 and its fastest time exceeds 1.25 times the fastest time of all
+/// families.
 /// The threshold theta rejects pipelines, which are slow without segmentation.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, Scanning Modified Gradient Descent (SMGD). The paper
 ///        states neither the threshold nor the prediction.

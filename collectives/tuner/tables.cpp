@@ -222,7 +222,7 @@ bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
          is_at_most(*member_of(size.corrected, *joined).predicted, hysteresis, *own.predicted);
 }
 
-/// Returns the boundary between two rows: a size between those of `left` and `right`. It is the
+/// Returns the boundary between two rows: a size between the sizes of `left` and `right`. It is the
 /// size at which the corrected times of the rows are equal, interpolated in logarithms. If the
 /// times do not cross, it is the geometric mean of the two sizes.
 std::uint64_t boundary_of(const SizeSearch& left, const Row& row, const SizeSearch& right,

@@ -16,8 +16,8 @@ using RunAt = std::function<std::optional<base::Nanos>(std::uint64_t bytes, Conf
 
 inline constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
 
-/// A row of a table: the configuration for sizes up to `up_to` that are above those of the previous
-/// row.
+/// A row of a table: the configuration for sizes above the `up_to` of the previous row, up to its
+/// own `up_to`.
 struct Row {
   std::uint64_t up_to = any_size;  ///< largest size in bytes, inclusive
   std::string family = {};

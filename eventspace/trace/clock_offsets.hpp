@@ -42,8 +42,8 @@ class ClockOffsets {
   explicit ClockOffsets(const Structure& structure);
   void add(std::uint32_t host, std::span<const EventRecord> records);
   /// Returns for each host the conversion from its clock to a common clock. The common clock is
-  /// that of the first host that took part in a look. The conversion is nullopt if no chain of
-  /// looks connects the two hosts.
+  /// the clock of the first host that took part in a look (a reading of another host's clock). The
+  /// conversion is nullopt if no chain of looks connects the two hosts.
   std::vector<std::optional<ClockLine>> lines() const;
 
  private:

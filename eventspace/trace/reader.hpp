@@ -76,8 +76,8 @@ class TraceReader {
   explicit TraceReader(const std::filesystem::path& path);
 
   const TraceHeader& header() const { return header_; }
-  /// Replaces `records` by those of the next usable chunk, in the order in which their OS thread
-  /// made them. Returns false at the end of the file.
+  /// Replaces `records` by the records of the next usable chunk, in the order in which their OS
+  /// thread made them. Returns false at the end of the file.
   bool next(std::vector<EventRecord>& records);
   /// Returns the number of the record buffer (recorder.hpp) from which the last chunk came.
   std::uint32_t lane() const { return lane_; }

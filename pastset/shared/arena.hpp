@@ -98,8 +98,8 @@ class SharedArena {
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
   /// Repairs the notes about an element whose holder has died. The holder may have called
-  /// note_tuple() for tuples that it did not append. Drops these notes, which are those for the
-  /// numbers from `last` on, except in the extent `open`. For a deleted element, `last` is 0.
+  /// note_tuple() for tuples that it did not append. Drops these notes: the notes for numbers from
+  /// `last` on, except in the extent `open`. For a deleted element, `last` is 0.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 

@@ -65,8 +65,8 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// Items of a path. The list ends at a join if the wrappers below the join are those of an
-  /// earlier path.
+  /// Items of a path. The list ends at a join if the wrappers below the join belong to an earlier
+  /// path.
   struct Way {
     std::vector<Item> items;
     bool goes_on_alike = false;

@@ -181,7 +181,7 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return {};
 }
 
-/// Replies on behalf of a deployment that has ended properly. Its peers may end much later.
+/// Replies on behalf of a deployment that has ended properly, because its peers may end much later.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {

@@ -116,7 +116,7 @@ struct Connection {
   CreditWindow credits;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, PendingCall*>;
-  Calls calls;                                // pending calls, except those of standing calls
+  Calls calls;                                // pending calls, except standing calls
   std::vector<Calls::node_type> spare_calls;  // unused nodes of `calls`, kept for reuse
   // Calls whose caller stopped waiting but whose reply may still arrive.
   std::set<std::uint64_t> given_up;

@@ -35,8 +35,8 @@ using Started = runtime::Handle<Result>;
 /// wrapper in the order of their numbers.
 ///
 /// Types:       a payload that is made from values has the type of the values (base/payload.hpp).
-///              This type must be that of the path's template. The type of raw bytes and structs is
-///              unknown, so only their size is checked.
+///              This type must be the type of the path's template. The type of raw bytes and
+///              structs is unknown, so only their size is checked.
 /// Thread-safe: no. A path belongs to one thread while the thread's function runs.
 /// Throws:      TravelError if an operation fails. UsageError for values of a wrong type or number.
 ///              Such values are not sent, and threads that wait for the contribution receive the

@@ -40,7 +40,8 @@ class Validator {
       wrong,   ///< invalid; no host of this plan sends it
     };
     Kind kind = Kind::enters;
-    bool is_alone = false;    ///< if `enters`: whether no other operation of its slot is inside
+    /// If `kind` is `enters`: whether no other operation of the same slot is inside.
+    bool is_alone = false;
     std::string reason = {};  ///< if `wrong`: a text such as "slot 7, expected 3"
   };
 

@@ -30,8 +30,8 @@ CurveKeys curve_keys_of(const Secret& seed);
 /// Returns the CURVE public key of an Ed25519 public key.
 PublicKey curve_key_of(const PublicKey& key);
 
-/// Returns the file with the secret of `host`: that of PATHS_KEY, of the config, or of the folder
-/// $XDG_CONFIG_HOME/paths.
+/// Returns the file with the secret of `host`: the file that PATHS_KEY names, that the config
+/// names, or that is in the folder $XDG_CONFIG_HOME/paths.
 std::string key_file_of(const HostKeys& keys, const std::string& host);
 
 }  // namespace paths

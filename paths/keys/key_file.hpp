@@ -20,8 +20,8 @@ void write_key_file(const std::string& file, KeyKind kind, const Secret& secret)
 /// Throws: ConfigError that names the file; it never contains the text of the file.
 Secret read_key_file(const std::string& file, KeyKind kind);
 
-/// Returns the run key of `file`, or that of the environment if `file` is empty (take_run_key());
-/// nullptr if there is none.
+/// Returns the run key in `file`, or the run key in the environment if `file` is empty
+/// (take_run_key()); nullptr if there is none.
 ///
 /// Thread-safe: no, because it changes the environment.
 /// Throws: ConfigError, also if the environment has another key than the file.

@@ -47,7 +47,7 @@ struct WayCost {
   base::Nanos latency{0};
 };
 /// Returns the cost of a way. For a link whose properties vary, the worst values count, except
-/// those of the worst 5 % of the time.
+/// the worst ones, which together hold for 5 % of the time.
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths

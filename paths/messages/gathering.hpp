@@ -87,7 +87,7 @@ class Gathering {
   std::set<std::pair<std::uint64_t, std::uint32_t>> heard_;
   std::uint64_t round_ = 0;  // number of the current round, on exits
   bool is_here_ = false;
-  // Whether this host has sent its report; on an exit, that of the current round.
+  // Whether this host has sent its report; on an exit, the report of the current round.
   bool is_notified_ = false;
   bool is_everywhere_ = false;
   runtime::WaitList waiting_;

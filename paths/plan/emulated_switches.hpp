@@ -18,10 +18,9 @@ bool is_switch_emulated(const Plan& plan, std::uint32_t cluster);
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, std::uint32_t place);
 
 /// Returns the address on which the switch of a cluster listens. The switch runs on the machine of
-/// the cluster's exit, and its address is derived from that of the exit. For Unix sockets it is
-/// another file in the same folder. For TCP it is the same interface, with a port above the ports
-/// of all hosts.
-/// Throws: std::invalid_argument if no port is left above the hosts' ports.
+/// the cluster's exit, and its address is derived from the address of the exit. For Unix sockets it
+/// is another file in the same folder. For TCP it is the same interface, with a port above the
+/// ports of all hosts. Throws: std::invalid_argument if no port is left above the hosts' ports.
 std::string switch_address(const Plan& plan, std::uint32_t cluster);
 
 /// Returns the text of a place for messages: "host alpha-0" or "the switch of alpha".

@@ -105,7 +105,7 @@ struct Plan {
     std::string kind;          ///< kind of collective; "exchange" for an exchange
     std::string of;            ///< name of the collective or exchange to which the graph belongs
     std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" if not written
-    base::Settings settings;   ///< settings of the reduction, the same as those of its joins
+    base::Settings settings;   ///< settings of the reduction; its joins have the same settings
     base::Settings condition;  ///< condition of the collective; null if none
     base::Position position;
     std::uint64_t threads = 0;  ///< threads that have a path of the graph; set by finish_plan()

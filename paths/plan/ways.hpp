@@ -22,7 +22,7 @@ struct Ways {
     /// Settings of the network link of each host; null if there is none.
     base::Settings network = {};
     bool receives = false;  ///< whether the bandwidth also limits the messages that a host receives
-    /// Bandwidth of the exit's network link; null if equal to that of other hosts.
+    /// Bandwidth of the exit's network link; null if it is equal to the bandwidth of other hosts.
     base::Settings rate = {};
     /// Whether a switch replaces the exit. Messages to other clusters then pass no other host of
     /// the cluster.

@@ -22,7 +22,7 @@ enum class LaneKind : std::uint8_t {
   refused,  ///< the target has violated a rule, which the text describes
   failed,   ///< some channels have failed; the text is the reason
   lost,     ///< a host is lost; the text is the reason
-  done,     ///< threads have ended: those of the source (bytes 0), its cluster (1), all (2)
+  done,     ///< threads have ended: of the source (bytes 0), of its cluster (1), of all hosts (2)
   look,     ///< opens a connection whose later loss shows that the target is gone
   // Control frames of a connection:
   /// First frame on a connection. The text is the host's name; the signature digest identifies its

@@ -50,7 +50,7 @@ struct SharedBell {
 /// gets the lock, and lock() returns `holder_died`. Zeroed memory is an unlocked mutex.
 ///
 /// Why: a robust mutex of the C library stores pointers in the shared memory and follows them in
-///   unlock. A wild write of one process would then crash another.
+///   unlock. An invalid write of one process would then crash another.
 /// Blocks: while other processes hold the lock, for at most `patience` per holder.
 class SharedLock {
  public:

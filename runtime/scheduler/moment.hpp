@@ -9,7 +9,7 @@ namespace runtime {
 
 /// Hints to the core that the caller is polling.
 void pause_core();
-/// Returns the time of the machine's steady clock, which is not that of Runtime::now().
+/// Returns the time of the machine's steady clock, which differs from Runtime::now().
 base::Nanos steady_now();
 constexpr timespec timespec_of(base::Nanos span) {
   return {span.count() / 1'000'000'000, span.count() % 1'000'000'000};

@@ -53,8 +53,8 @@ class ForwardPass {
   std::int64_t run_nanos(const Changes& changes) const;
   Prediction predict(const Changes& changes) const;
   /// Returns the typical time of delays with this label, without noise and transmission: their
-  /// mean, weighted by their lengths. Short delays therefore hardly matter, such as those of a fast
-  /// network that carries an emulated link.
+  /// mean, weighted by their lengths. Short delays therefore hardly matter, such as delays of a
+  /// fast network that carries an emulated link.
   double typical_nanos(std::uint32_t label) const;
 
  private:

@@ -242,7 +242,7 @@ class Moments : private MomentTypes {
   std::vector<std::vector<StoredTuple>> stores_;
   std::vector<std::vector<TimedMoment>> rooms_;  // reads and discards of tuples, indexed by element
   std::vector<std::uint32_t> element_of_lane_;   // element at the end of the Lane's path, or none
-  // Elements into which the check at each Lane writes requests.
+  // Elements into which the condition check at each Lane writes requests.
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;
   std::unordered_map<std::uint32_t, Driver> drivers_;  // keyed by leaf
   // Ends of the shares of operations that a group carries out for a declared collective, keyed by

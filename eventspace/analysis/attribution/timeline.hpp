@@ -16,7 +16,8 @@ inline constexpr std::size_t timeline_steps = 100'000;
 inline constexpr std::size_t timeline_iterations = 20'000;
 
 /// Returns the timeline of a run: the critical path, and what each thread did in some iterations.
-/// The kept iterations are those of findings, the longest ones, and the first ones of the run.
+/// The timeline keeps the iterations in which findings occur, the longest ones, and the first ones
+/// of the run.
 ///
 /// Requires: report.time and report.findings are complete.
 /// Memory:   at most `parts` parts of threads' time, independent of the length of the run.

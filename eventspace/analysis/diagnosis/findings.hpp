@@ -35,7 +35,7 @@ inline constexpr double like_links_factor = 1.1;
 inline constexpr std::int64_t slow_link_nanos = 50'000;
 
 /// Finding slow_network: factor and excess time by which the median two-way time of a `forward` is
-/// longer than that of other `forward`s between the same clusters. At least three others are
+/// longer than the median of other `forward`s between the same clusters. At least three others are
 /// needed, and their times must be within like_links_factor.
 inline constexpr double slow_network_factor = 1.5;
 inline constexpr std::int64_t slow_network_nanos = 300'000;

@@ -238,7 +238,7 @@ void Computation::finish() {
   judge(true);
 }
 
-/// Returns the usual values for each place. The median is that of the other threads of the same
+/// Returns the usual values for each place. The median is taken from the other threads of the same
 /// host, if there are any, because all threads of a slow host are slow.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = groups_.size();

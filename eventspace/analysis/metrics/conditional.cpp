@@ -139,7 +139,7 @@ void Conditional::add(const Round& round) {
 }
 
 /// Adds a round of a condition check. The check first moves the value of its own cluster down. The
-/// time that the check needs to decide begins when this move returns.
+/// time to decide is counted from the return of this move.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
   if (round.sequence < check.lag) return;  // the first rounds return without a decision
   ++check.operations;

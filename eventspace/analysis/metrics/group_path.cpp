@@ -135,7 +135,7 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    // Time beyond that of the fastest message was spent on further links.
+    // Time that the message took longer than the fastest message was spent on further links.
     put(GroupCause::sending, step.peer, here().host, came_in - passage);
     place_ = *sender;
     at_nanos_ = sent_nanos;

@@ -21,9 +21,8 @@ enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to the arrival at which the path begins
   /// Wait until the sender's link accepted the message, for example after earlier messages.
   sending,
-  /// Transit of a message or of the request for it, as far as it is no longer than that of the
-  /// fastest message. If the send has no record: time from the request to the arrival of the
-  /// message.
+  /// Transit of a message or of the request for it, up to the transit time of the fastest message.
+  /// If the send has no record: time from the request to the arrival of the message.
   latency,
   folding,  ///< folds and copies of schedules
   within_hosts,

@@ -20,7 +20,7 @@ namespace paths::expansion {
 /// these values.
 struct Telling {
   std::string check = "condition_check";  ///< kind of the wrapper that decides a round
-  Entries settings;         ///< settings of the wrapper `check`, without those of the reduction
+  Entries settings;         ///< settings of the wrapper `check`, without settings of the reduction
   pastset::Template tuple;  ///< template of a result
   std::uint64_t kept = 1;   ///< number of own results that a cluster keeps for the others
   bool skips = true;        ///< whether other clusters may skip all results but the newest
