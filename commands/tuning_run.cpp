@@ -39,7 +39,7 @@ constexpr Nanos late_least = std::chrono::milliseconds(1);
 /// Expected number of runs for each size, for the estimate of the cost: on the steady clock, and on
 /// the virtual clock.
 constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
-/// Estimated time of a run in addition to the schedule, to agree on a common start.
+/// Estimated time that the agreement on a common start adds to each run.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 
 /// Returns the call that is tuned. Reductions are sums of f64, in any order that a group permits

@@ -20,8 +20,8 @@ void sleep_until_common(paths::Thread& thread, base::Nanos moment);
 
 /// Durations of one run_clocked().
 struct ClockedRun {
-  base::Nanos time{0};  ///< from the common start to the end of the last member's work
-  base::Nanos late{0};  ///< from the common start to the actual start of the last member
+  base::Nanos time{0};  ///< time from the agreed start to the end of the last member's work
+  base::Nanos late{0};  ///< time from the agreed start to the actual start of the last member
 };
 
 /// Agrees on an instant with the other members, and runs `work` at that instant on all of them. The

@@ -230,7 +230,7 @@ void HostGroup::execute_schedule(const OperationName& name, const Selection& cho
 /// (MachineGroup).
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
-  // Captures two pointers only, which a std::function holds without an allocation.
+  // The lambda captures only two pointers, so that std::function needs no allocation.
   const auto between = [this, &running](const RegionOperation& its,
                                         const MachineGroup::Leading& leading) {
     running.wan = leaders_->run(its, running.prepared->question, leading);

@@ -29,8 +29,9 @@ struct PreparedCall {
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   SelectionKey question;
-  const bool can_share_memory;  ///< whether the hosts use shared regions (MachineGroup) for the
-                                ///< call, if they have some
+  /// Whether the hosts may use shared regions (MachineGroup) for the call. They do if they have
+  /// such regions.
+  const bool can_share_memory;
   /// Selected schedule; null until the schedule is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
 };

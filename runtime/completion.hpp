@@ -58,10 +58,11 @@ class Completion {
 /// happened. The cost of any() and of completing a member does not depend on the size of the set.
 ///
 /// Usage: add() each started operation. any() returns each member once, in the order in which they
-///   happened.
+///   were completed.
 /// Owns: a reference to each completion until any() has returned it or remove() is called. The
 ///   destructor cancels nothing.
-/// Thread-safe: no, one context at a time, which may be an OS thread that the runtime did not
+/// Thread-safe: no, one OS thread or fiber at a time, which may be an OS thread that the runtime
+/// did not
 ///   start. Any thread may complete the completions.
 /// Blocks: any() and all(), without polling and without a context per member.
 /// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as

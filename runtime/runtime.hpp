@@ -217,8 +217,9 @@ class Runtime {
   /// thread that called run() may call it.
   void wake_from_outside(std::function<void()> work);
 
-  /// Calls `on_readable` on the services' OS thread, in no context, whenever `descriptor` may be
-  /// readable (level-triggered). unwatch() may be called on that thread only. Steady clock only.
+  /// Calls `on_readable` on the services' OS thread, outside of any context, whenever `descriptor`
+  /// may be readable (level-triggered). unwatch() may be called on that thread only. Steady clock
+  /// only.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
 

@@ -70,7 +70,7 @@ struct ConditionCheckSwitches {
 ///          arrivals of tuples. The next round waits until this one is decided.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
-/// Context: runs in the context of the operation that arrives last in its cluster's round.
+/// Context: runs in the thread or fiber of the operation that arrives last in its cluster's round.
 /// Order:   Rounds must arrive in the order of their sequence numbers. They are decided one by one.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
 ///          clusters, a failure that precedes the decision cannot be undone. Such a failure is a

@@ -44,7 +44,7 @@ class CostTable {
     friend bool operator==(const Point&, const Point&) = default;
   };
   CostTable() = default;  ///< all frames cost nothing
-  /// Requires: the bytes rise, and the times do not fall.
+  /// Requires: from each point to the next, the bytes increase and the time does not decrease.
   explicit CostTable(std::vector<Point> points) : points_(std::move(points)) {}
 
   /// Returns the time for a frame. Between two points the time is linear in the bytes. Below the

@@ -61,9 +61,9 @@ struct Spectrum {
   std::size_t spread = 0;  ///< number of indices over which one frequency spreads on each side
 };
 
-/// Returns the power at four times as many frequencies as the values determine, so that a frequency
-/// between two of the latter is not missed. A Hann window keeps a strong frequency from hiding
-/// others.
+/// Returns the power of the frequencies in `values`. The frequencies are four times as dense as
+/// those of a plain Fourier transform, so that a frequency between two of these is not missed. A
+/// Hann window keeps a strong frequency from hiding others.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
   std::vector<Complex> padded(std::bit_ceil(4 * values.size()));

@@ -26,7 +26,8 @@ base::Nanos lower_half_mean(std::vector<base::Nanos> samples);
 /// Samples of one configuration.
 struct Sampled {
   Configuration configuration;
-  std::vector<base::Nanos> samples = {};  ///< in the order of the runs; without void runs
+  std::vector<base::Nanos> samples =
+      {};  ///< in the order of the runs; without void (disturbed) runs
   /// Mean of the lower half of the samples; nothing if every run was void.
   std::optional<base::Nanos> statistic = {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/predict.cpp — choice by predicted times only.
+// collectives/tuner/predict.cpp — choice of a configuration by predicted times only.
 #include "collectives/tuner/predict.hpp"
 
 #include "collectives/tuner/begin.hpp"

@@ -8,7 +8,8 @@
 
 namespace tuner {
 
-/// Returns the search space of a size in bytes. Families of different sizes correspond by name.
+/// Returns the search space of a size in bytes. A family has the same name in the spaces of all
+/// sizes.
 using SpaceOf = std::function<Space(std::uint64_t bytes)>;
 /// Runs a configuration of the space for `bytes` once. Returns its time, or nothing if the run is
 /// void (experiment.hpp).

@@ -36,7 +36,7 @@ bool same(const base::Settings& a, const base::Settings& b) {
 
 /// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< whole item; the word in it at which messages point
+  base::Settings item, written;  ///< whole item, and the word in it that error messages locate
   const WrapperKind* kind = nullptr;
   std::optional<std::uint32_t> wrapper;  ///< index of the wrapper; nullopt if written in place
   base::Settings settings;               ///< settings of a wrapper written in place

@@ -92,8 +92,8 @@ class Validator {
   /// each other. A number is missing if a newer one-way move replaced the move before it was sent.
   class Moves {
    public:
-    /// If the number follows the highest one, as for most moves, notes the move and returns true.
-    /// Otherwise returns false.
+    /// If the number is one above the highest number so far, as for most moves, notes the move and
+    /// returns true. Otherwise returns false.
     bool note_next(std::uint64_t sequence, bool may_overtake);
     /// Returns a text about the mistake of a move; empty if there is none.
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;

@@ -62,8 +62,8 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
     const ssize_t size = recv(STDIN_FILENO, message, sizeof message, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) _exit(is_lost ? 1 : 0);
-    // Continue to read after a failed write. Otherwise the launcher would wait for room in the
-    // socket.
+    // After a failed write the loop continues to read. Otherwise the launcher would wait for room
+    // in the socket.
     if (!is_lost && !write_all(STDOUT_FILENO, message, static_cast<std::size_t>(size)))
       is_lost = true;
   }

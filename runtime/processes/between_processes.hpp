@@ -91,7 +91,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// the ends of other processes.
 class BellThreads {
  public:
-  /// Starts the threads. They call `rung` and `ended` in no context of a runtime; neither may
+  /// Starts the threads. They call `rung` and `ended` outside of any runtime; neither may
   /// throw. `rung` is called once at the start, after each ring, and at least every second. `ended`
   /// is called only for processes passed to listen_for(). If it returns false, it is called again
   /// for that process later.
@@ -113,7 +113,7 @@ class BellThreads {
 /// until `look` returns false.
 class LookingThread {
  public:
-  /// Calls `look` on the thread, in no context of a runtime. `look` must not throw, and returns
+  /// Calls `look` on the thread, outside of any runtime. `look` must not throw, and returns
   /// whether polling is still needed. `every` is the interval between calls.
   LookingThread(Nanos every, std::function<bool()> look);
   ~LookingThread();  ///< must not be called from its thread

@@ -195,7 +195,7 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   Context* self = Context::current();
-  if (self == nullptr) {  // in no context: the caller is a poller of a waiting thread
+  if (self == nullptr) {  // no context is current: the caller is a poller of a waiting thread
     post([this, services = std::move(services), threads = std::move(threads)] {
       for (Context* service : services) service->unpark_fiber();
       later_.push_back([threads] { threads.wake(); });
@@ -258,7 +258,7 @@ void Executor::unwatch(int descriptor) {
   reactor_->unwatch(descriptor);
 }
 
-// Runs on the dispatcher's stack, in no context.
+// Runs on the dispatcher's stack; no context is current.
 void Executor::poll() {
   Context::set_current(nullptr);
   run_callback([this] {

@@ -106,7 +106,7 @@ void CoreContention::note_yield(Nanos began, Nanos ended) {
   if (let_run != share_our_cores()) share_our_cores_.store(let_run, relaxed);
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
-  if (ended.count() < until) return;  // another thread has seen the same yield
+  if (ended.count() < until) return;  // another thread has handled this long yield
   // Another program uses the core. If the previous rest (time without yields) ended only a short
   // time ago, the program has run all the time. The next rest is then twice as long.
   const Nanos::rep rest = rest_.load(relaxed);

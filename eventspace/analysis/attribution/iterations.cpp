@@ -19,7 +19,7 @@ struct Uses {
   std::string name;
   bool is_collective = false;
   std::uint64_t threads = 0;
-  std::uint64_t least = 0;      // least number of uses by a thread that has any
+  std::uint64_t least = 0;      // least number of uses by a thread that uses it
   std::uint64_t most = 0;       // greatest number of uses by a thread
   std::int64_t last_nanos = 0;  // time at which the first thread last returned
 };

@@ -142,7 +142,7 @@ struct MomentTypes {
     std::uint32_t runtime = 0;       // label of work of the collector's host
     std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
     std::uint32_t link_up = none;    // stage of an emulated link that delays on the way up
-    std::uint32_t check = none;      // number of a check's wrapper
+    std::uint32_t check = none;      // number of the condition check's wrapper
     std::uint64_t lag = 0;           // number of rounds by which results are late
     bool is_schedule = false;        // whether a group carries out the operation
   };

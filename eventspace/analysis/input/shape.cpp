@@ -183,7 +183,8 @@ class Compiler {
     }
   }
 
-  /// Marks as remote all contributors at collectors (Lanes) from this one down to the next join.
+  /// Marks as remote the Lane `lane` (a contributor at a collector) and all Lanes below it, down to
+  /// the next join.
   void mark_remote(std::uint32_t lane) {
     while (lane != none && !shape_.lanes[lane].is_remote) {
       shape_.lanes[lane].is_remote = true;

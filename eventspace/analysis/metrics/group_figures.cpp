@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
 
-/// Arrivals at an operation, of threads or of hosts: times of the first, last and second to last
-/// arrival, and who arrived last.
+/// Arrivals of threads, or of hosts, at an operation: times of the first, last and second to last
+/// arrival, and the thread or host that arrived last.
 struct Comings {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = no_end, before_last = no_end;

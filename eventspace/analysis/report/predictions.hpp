@@ -19,7 +19,7 @@ struct Questions {
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }
 };
 
-/// Answer to Questions::changes and Questions::without.
+/// Prediction of the run with Questions::changes and without the findings Questions::without.
 struct WhatIfReport {
   std::string change;
   std::int64_t run_nanos = 0;
