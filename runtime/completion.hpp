@@ -61,9 +61,8 @@ class Completion {
 ///   were completed.
 /// Owns: a reference to each completion until any() has returned it or remove() is called. The
 ///   destructor cancels nothing.
-/// Thread-safe: no, one OS thread or fiber at a time, which may be an OS thread that the runtime
-/// did not
-///   start. Any thread may complete the completions.
+/// Thread-safe: no, one OS thread or fiber at a time. It may be an OS thread that the runtime did
+///   not start. Any thread may complete the completions.
 /// Blocks: any() and all(), without polling and without a context per member.
 /// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as
 ///   documented below, and if a thread outside the run waits on a virtual clock.

@@ -137,7 +137,7 @@ TEST_CASE("condition_check: the tuple carries the newest exact pair and none bef
     CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
     t.move(1, 50);
     CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
-    t.move(2, 60);  // the result was proved, so it is not exact: the pair is still that of round 0
+    t.move(2, 60);  // the result was proved, so it is not exact: it still has the pair of round 0
     CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
   });
 }
