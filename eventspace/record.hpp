@@ -36,9 +36,9 @@ enum class EventKind : std::uint8_t {
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.
   transfer = 25,
   /// A thread started an operation and continued without waiting for its result. `place`: rank of
-  /// the thread. `slot`: number of the path in the plan. `sequence`: sequence of the move. With the
-  /// flag event_in_group, `slot` is the number of the host's share. `down`, `up`: begin and end of
-  /// the call that started the operation.
+  /// the thread. `slot`: number of the path in the plan. `sequence`: sequence of the operation.
+  /// With the flag event_in_group, `slot` is the number of the host's share. `down`, `up`: begin
+  /// and end of the call that started the operation.
   start = 26,
   /// A thread waited from `down` to `up` for an operation that it had started. The other fields
   /// have the same meaning as for `start`.

@@ -35,7 +35,8 @@ enum class OperationKind : std::uint8_t {
   /// number: index of a graph. Each host on the path adds its traffic for this graph to the result.
   traffic,
   clock,  ///< reads the clock of the receiving host; no stage handles it
-  /// No contribution follows in round `sequence` or later. May overtake earlier moves.
+  /// No contribution follows in round `sequence` or later. May overtake earlier
+  /// contributions.
   withdraw,
 };
 std::string_view operation_name(OperationKind kind);
@@ -67,7 +68,7 @@ struct OperationHead {
   std::uint32_t segments = 1;
   // always 0; hosts refuse other values
   std::uint32_t epoch = 0;
-  /// Number of the move on its path, from 0; identifies the round.
+  /// In a move: its number on its path, from 0; identifies the round.
   std::uint64_t sequence = 0;
   std::uint64_t number = 0;         ///< argument of the operation; see OperationKind
   std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload

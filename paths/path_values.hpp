@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Types and sizes of the tuples that a thread may move and read on a path. They let a path refuse
-/// a wrong value before it is sent.
+/// Types and sizes of the tuples that a thread may move (send down) and read on a path. They let a
+/// path refuse a wrong value before it is sent.
 ///
 /// Owns:        nothing. All paths with equal types share one object. It lives until the process
 ///              ends, because a Result refers to it and may outlive its plan.

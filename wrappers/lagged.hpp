@@ -13,7 +13,8 @@
 
 namespace wrappers {
 
-/// Sends a move down without waiting for it, and returns the result of an earlier move: the one
+/// Sends a move (a contribution) down without waiting for it, and returns the result of an earlier
+/// move: the one
 /// `rounds` moves before. The first `rounds` moves return their own value, without a condition. The
 /// wrappers below can thus take as long as `rounds` rounds without delaying the program.
 ///

@@ -8,7 +8,7 @@
 
 namespace wrappers {
 
-/// Passes every `every`-th move down: those whose round, counted from 1, is a multiple of `every`.
+/// Passes a move (a contribution) down only if its round, counted from 1, is a multiple of `every`.
 /// All other moves return immediately with the thread's own value and without a condition.
 ///
 /// Why:     A solver that may stop a few iterations late need not check its condition in each

@@ -56,8 +56,8 @@ struct InjectedNoise {
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };
 
-/// Computation times from the trace of an earlier run: of each thread, before each of its moves on
-/// a collective.
+/// Computation times from the trace of an earlier run: of each thread, before each of its
+/// contributions to a collective.
 class ComputationTimes {
  public:
   /// Throws std::runtime_error if the directory holds no trace. Throws std::invalid_argument if the

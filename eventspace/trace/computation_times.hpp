@@ -10,10 +10,10 @@
 
 namespace eventspace {
 
-/// Returns the computation times of each thread before its moves on `graph`, indexed by rank, in
-/// the order of the moves. A computation begins at the end of the thread's previous operation, or
-/// at the begin of the thread, and ends at the begin of the move. Computations whose begin the
-/// trace has lost are left out.
+/// Returns the computation times of each thread before its moves (contributions) on `graph`,
+/// indexed by rank, in the order of the moves. A computation begins at the end of the thread's
+/// previous operation, or at the begin of the thread, and ends at the begin of the move.
+/// Computations whose begin the trace has lost are left out.
 ///
 /// Units:  Nanoseconds.
 /// Memory: Eight bytes for each computation.

@@ -33,9 +33,9 @@ struct TraceLosses {
   friend bool operator==(const TraceLosses&, const TraceLosses&) = default;
 };
 
-/// A window that moves over a file. Only the bytes inside the window are in memory.
+/// A window that slides over a file. Only the bytes inside the window are in memory.
 ///
-/// Why:    The file is open only while the window moves, so that one program can read the files of
+/// Why:    The file is open only while the window slides, so that one program can read the files of
 ///         thousands of hosts side by side.
 /// Throws: std::runtime_error that names file and reason, if the file cannot be read.
 class FileWindow {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.hpp — standing calls: moves that another host repeats at one stage.
+// paths/host/standing_calls.hpp — standing calls: requests that another host repeats at one stage.
 #pragma once
 #include "paths/host/dispatcher.hpp"
 #include "paths/host/validator.hpp"
 
 namespace paths {
 
-/// Standing call of another host: repeated moves of one path at one slot of one stage. The object
-/// keeps the data of the first request, and memory for the request that is under way. Requests and
-/// replies that do not fit short frames (paths/wire/short_frame.hpp) travel in whole frames.
+/// Standing call of another host: repeated requests of one path at one slot of one stage. The
+/// object keeps the data of the first request, and memory for the request that is under way.
+/// Requests and replies that do not fit short frames (paths/wire/short_frame.hpp) travel in whole
+/// frames.
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,

@@ -27,8 +27,8 @@ class Validator {
  public:
   /// Maximum number of operations of one slot that are inside: validate() or admit() has accepted
   /// them, and they have not ended. The setting `rounds` of each wrapper on the path raises the
-  /// maximum. Many operations of a slot are inside if a path starts moves without waiting for their
-  /// results.
+  /// maximum. Many operations of a slot are inside if a path starts operations without waiting for
+  /// their results.
   static constexpr std::uint64_t inside_max = 4096;
 
   static constexpr std::uint32_t segments_max = 4096;  ///< maximum number of segments of one tuple
@@ -79,9 +79,10 @@ class Validator {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
     std::uint32_t slots = 1;  ///< 1 below a join, otherwise the number of threads of the path
-    /// Whether moves arrive in the order of their numbers. False below a join that distributes a
-    /// value from below and has no fixed root. The contributor that arrives first leads each round
-    /// of such a join, so rounds may overtake each other.
+    /// Whether moves (operations that send a tuple down the path) arrive in the order of their
+    /// numbers. False below a join that distributes a value from below and has no fixed root. The
+    /// contributor that arrives first leads each round of such a join, so rounds may overtake each
+    /// other.
     bool has_order = true;
     std::uint64_t inside_max = Validator::inside_max;
   };

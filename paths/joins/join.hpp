@@ -79,9 +79,10 @@ class Join final : public Wrapper {
  public:
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
-  /// Adds a move to its round as a contribution. Sends the withdrawal of a slot down only if rounds
-  /// need the slot and no earlier withdrawal was sent down. Sends a release down only if all other
-  /// contributors were released before. Sends all other operations down unchanged.
+  /// Adds a move (an operation with a tuple) to its round as a contribution. Sends the withdrawal
+  /// of a slot down only if rounds need the slot and no earlier withdrawal was sent down. Sends a
+  /// release down only if all other contributors were released before. Sends all other operations
+  /// down unchanged.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

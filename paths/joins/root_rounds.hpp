@@ -41,8 +41,8 @@ class RootRounds {
         result_(std::move(result)),
         has_others_(has_others) {}
 
-  /// Calls `decide` for a move, and returns the result of `decide`. If the move carries a failure,
-  /// fails the round instead. Sends operations of other kinds down.
+  /// Calls `decide` for a move (an operation with a tuple), and returns the result of `decide`. If
+  /// the move carries a failure, fails the round instead. Sends operations of other kinds down.
   Result operate(Operation operation, const Next& next, const Decide& decide);
   /// Checks the value of a contribution and normalizes it.
   /// Throws: TravelError if the reduction must not combine the value.

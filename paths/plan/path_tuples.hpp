@@ -10,8 +10,8 @@
 namespace paths {
 
 /// Returns the templates of the tuples that a path carries at its stage `from`. `moved` is for
-/// tuples that move into this stage and return from it. `read` is for tuples of the element at the
-/// end.
+/// tuples that enter this stage on the way down and return from it. `read` is for tuples of the
+/// element at the end.
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
 

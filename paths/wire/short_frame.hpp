@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/short_frame.hpp — short frames of standing calls, which repeat the same move
+// paths/wire/short_frame.hpp — short frames of standing calls, which repeat the same request
 #pragma once
 #include <cstdint>
 

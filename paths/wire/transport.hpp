@@ -67,8 +67,8 @@ class ShortWay {
 /// the connection lives. A transport adds no delay of its own. Emulated links delay frames
 /// elsewhere (wrappers/emulate_link, paths/links).
 ///
-/// Why: A transport only moves bytes and reports when no more can arrive. Its user decides whether
-///      a peer has arrived or is alive, lost or refused. This code thus exists once for all
+/// Why: A transport only carries bytes and reports when no more can arrive. Its user decides
+///      whether a peer has arrived or is alive, lost or refused. This code thus exists once for all
 ///      transports.
 class Transport {
  public:

@@ -55,7 +55,8 @@ struct ThreadOperation {
   /// Number of the label of the thread's time before the operation: computing or unknown.
   std::uint32_t label_before = 0;
   std::uint32_t arrival = none;  ///< index of its record among all records
-  std::uint64_t number = 0;      ///< sequence of the move, or number of the host's share in a group
+  std::uint64_t number =
+      0;  ///< sequence of the operation, or number of the host's share in a group
 };
 
 /// A place in a program where a thread computes: between operations on two objects.

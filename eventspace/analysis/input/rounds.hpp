@@ -59,7 +59,8 @@ class RoundTable {
            std::uint32_t arrival = 0);
   void finish();
 
-  /// Number of operations through joins that are no move, and therefore belong to no round.
+  /// Number of operations through joins that contribute no tuple (are no moves), and therefore
+  /// belong to no round.
   std::uint64_t passed_by() const { return passed_by_; }
   /// Number of records that arrived after their round was dropped.
   std::uint64_t late() const { return late_; }

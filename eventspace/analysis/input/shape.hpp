@@ -52,7 +52,8 @@ struct Hop {
   std::uint32_t role = 0;
   bool is_wan = false;       ///< goes to another cluster, or is a link between clusters
   bool is_periodic = false;  ///< contains a wrapper (periodic) that replies to some rounds itself
-  /// Whether the reply to a move is as long as the move. The join below determines this.
+  /// Whether the reply to a contribution is as long as the contribution. The join below determines
+  /// this.
   bool is_answered_in_kind = false;
   /// Whether this hop is a link that is not next to a `forward` wrapper. Such a link delays
   /// messages within one host.

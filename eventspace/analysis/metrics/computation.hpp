@@ -142,7 +142,7 @@ class Computation {
   };
   struct LeafState {
     std::uint64_t next_sequence = 0;
-    std::set<std::uint64_t> started;  // moves that were started, but have no record yet
+    std::set<std::uint64_t> started;  // operations that were started, but have no record yet
     std::vector<std::uint32_t> places;
     std::uint64_t lead_of = 0;  // number of the round to which `lead_used` refers
     // Part of that round's lead (RoundNote) by which noise has already delayed the round.
