@@ -99,6 +99,13 @@ std::string group_path(const std::vector<base::Settings>& groups);
 /// reader of the low level checks.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
                                 const Overrides& overrides, base::Mistakes& mistakes);
+/// Reads the section `clusters`. Returns false if it declares too many hosts; then it reads
+/// nothing.
+bool read_clusters(const base::Settings& section, MultiCluster& multi_cluster,
+                   base::Mistakes& mistakes);
+/// Reads the section `links`. `clusters` is the section `clusters`. Requires: clusters were read.
+void read_links(const base::Settings& section, const base::Settings& clusters,
+                MultiCluster& multi_cluster, base::Mistakes& mistakes);
 /// Reads the section `collectives`. Requires: clusters were read.
 void read_collectives(const base::Settings& section, const WrapperKinds& kinds,
                       const Overrides& overrides, MultiCluster& multi_cluster,
