@@ -14,7 +14,7 @@
 #include "collectives/cost/bound.hpp"
 #include "collectives/planner/min3.hpp"
 #include "collectives/planner/min3_plus.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "paths/run/command_line.hpp"
 #include "wrappers/all.hpp"

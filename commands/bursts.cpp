@@ -49,7 +49,7 @@ base::Payload bytes_of(std::uint64_t size) {
 /// Returns the time on the run's virtual clock or on the machine's clock.
 base::Nanos clock(const paths::Thread& thread) {
   const runtime::Runtime& runtime = thread.host().runtime();
-  return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
+  return runtime.utc_at_zero() + runtime.now();
 }
 
 void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targets,

@@ -14,9 +14,9 @@
 #include "collectives/algorithms/all.hpp"
 #include "commands/commands.hpp"
 #include "commands/schedule_request.hpp"
-#include "groups/explanation.hpp"
-#include "groups/machine_group.hpp"
-#include "groups/network_of.hpp"
+#include "groups/execution/machine_group.hpp"
+#include "groups/selection/explanation.hpp"
+#include "groups/selection/network_of.hpp"
 #include "wrappers/schedule.hpp"
 
 namespace commands {

@@ -11,8 +11,8 @@
 #include "commands/commands.hpp"
 #include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
-#include "groups/network_of.hpp"
-#include "groups/selection.hpp"
+#include "groups/selection/network_of.hpp"
+#include "groups/selection/selection.hpp"
 
 namespace commands {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
 

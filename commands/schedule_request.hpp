@@ -10,7 +10,7 @@
 #include "base/units.hpp"
 #include "collectives/cost/network.hpp"
 #include "collectives/schedule/algorithm.hpp"
-#include "groups/machines.hpp"
+#include "groups/execution/machines.hpp"
 #include "paths/config/overrides.hpp"
 #include "paths/joins/reduction.hpp"
 #include "paths/plan/plan.hpp"

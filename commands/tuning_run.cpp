@@ -21,7 +21,7 @@
 #include "collectives/tuner/decision_rows.hpp"
 #include "commands/output_file.hpp"
 #include "groups/clocked_run.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 
 namespace commands {
 namespace {

@@ -14,7 +14,7 @@
 #include "collectives/tuner/tables.hpp"
 #include "commands/run_log.hpp"
 #include "groups/group.hpp"
-#include "groups/selection.hpp"
+#include "groups/selection/selection.hpp"
 #include "paths/run/run_plan.hpp"
 
 namespace commands {

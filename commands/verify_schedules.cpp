@@ -13,7 +13,7 @@
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/best.hpp"
 #include "collectives/schedule/verifier.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/joins/reduction.hpp"
 
 namespace commands {

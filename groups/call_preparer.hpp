@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "groups/execution/machines.hpp"
+#include "groups/execution/prepared_call.hpp"
 #include "groups/group_view.hpp"
-#include "groups/machines.hpp"
-#include "groups/prepared_call.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {

@@ -29,7 +29,7 @@ base::Nanos greatest_of_all(Group& group, base::Nanos mine) {
 
 base::Nanos common_clock(const paths::Thread& thread) {
   const runtime::Runtime& runtime = thread.host().runtime();
-  return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
+  return runtime.utc_at_zero() + runtime.now();
 }
 
 void sleep_until_common(paths::Thread& thread, base::Nanos moment) {

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "groups/call.hpp"
+#include "groups/calls/call.hpp"
 #include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
 #include "runtime/handle.hpp"

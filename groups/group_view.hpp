@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "groups/layout.hpp"
-#include "groups/selection.hpp"
+#include "groups/calls/layout.hpp"
+#include "groups/selection/selection.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/travel_error.hpp"
 #include "runtime/runtime.hpp"

@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "groups/local.hpp"
+#include "groups/calls/local.hpp"
 #include "paths/host/shared_elements.hpp"
 #include "runtime/continuation.hpp"
-#include "runtime/scheduler/busy_poll_scope.hpp"
+#include "runtime/polling/busy_poll_scope.hpp"
 
 namespace groups {
 namespace {
@@ -40,7 +40,8 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
     : view_(deployment, std::move(name), threads),
       failing_(failing),
       origin_(origin),
-      trace_(GroupTrace::of(deployment, view_.layout(), view_.participant(), view_.name())),
+      trace_(GroupTrace::of(deployment, view_.layout(), view_.participant(), view_.name(),
+                            HostGroups::of(deployment.host()).trace_numbers())),
       operations_(view_, failing, trace_.get(),
                   {.turn_of = [this](const PreparedCall& prepared) -> std::uint64_t {
                      return prepared.can_share_memory && machine_ ? machine_->new_turn() : 0;

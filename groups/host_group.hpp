@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "groups/call.hpp"
 #include "groups/call_preparer.hpp"
-#include "groups/execution.hpp"
+#include "groups/calls/call.hpp"
+#include "groups/execution/execution.hpp"
+#include "groups/execution/leaders.hpp"
+#include "groups/execution/machine_group.hpp"
+#include "groups/execution/tracing.hpp"
 #include "groups/group_view.hpp"
 #include "groups/host_groups.hpp"
-#include "groups/leaders.hpp"
-#include "groups/machine_group.hpp"
 #include "groups/operation_table.hpp"
 #include "groups/running.hpp"
-#include "groups/tracing.hpp"
 #include "paths/messages/group.hpp"
 #include "runtime/completion.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "groups/tracing.hpp"
+#include "groups/execution/tracing.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/host/host.hpp"
 #include "paths/travel_error.hpp"

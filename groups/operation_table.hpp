@@ -25,7 +25,8 @@ enum class Failing {
 
 /// The operations of a group that are under way on one host, its members that have joined or left,
 /// and the failures of operations. The members' calls of one operation are compared here when the
-/// members arrive. If an operation fails, the other hosts are told through the message group.
+/// members arrive. If an operation fails, the other hosts get its failure through the message
+/// group.
 ///
 /// Thread-safe: yes.
 class OperationTable {
@@ -36,7 +37,7 @@ class OperationTable {
     /// once for each operation whose members have all arrived, in the order of the operations,
     /// while the mutex of the table is held.
     std::function<std::uint64_t(const PreparedCall&)> turn_of;
-    /// Called once, after all members have left and the other hosts have been told.
+    /// Called once, after all members have left and the other hosts have been notified.
     std::function<void()> end;
   };
   /// `view` and `trace` must outlive the table. `trace` is nullptr unless the run is traced.

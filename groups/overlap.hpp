@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "groups/call.hpp"
+#include "groups/calls/call.hpp"
 #include "groups/group_view.hpp"
 
 namespace groups {

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "groups/call.hpp"
-#include "groups/execution.hpp"
+#include "groups/calls/call.hpp"
+#include "groups/execution/execution.hpp"
+#include "groups/execution/prepared_call.hpp"
+#include "groups/execution/tracing.hpp"
 #include "groups/group_view.hpp"
-#include "groups/prepared_call.hpp"
-#include "groups/tracing.hpp"
 #include "paths/travel_error.hpp"
 #include "runtime/completion.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "groups/call.hpp"
+#include "groups/calls/call.hpp"
 #include "pastset/element.hpp"
 
 namespace groups {

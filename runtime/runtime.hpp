@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "runtime/scheduler/poller.hpp"
+#include "runtime/polling/poller.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {
@@ -171,10 +171,10 @@ class Runtime {
   /// clock; on the steady clock it may lag by a few milliseconds.
   Nanos roughly_now() const;
   /// Returns how often contexts have started, or continued after a wait, in total. This number
-  /// measures the cost of a simulation. Virtual clock only.
+  /// measures the cost of a simulation; 0 on the steady clock.
   std::uint64_t events() const;
   /// Returns the system time at which now() was 0: nanoseconds since 1970 in UTC. For files and
-  /// output, not for measurements. Steady clock only.
+  /// output, not for measurements. 0 on the virtual clock.
   Nanos utc_at_zero() const;
   /// Returns the time of the machine's steady clock when now() was 0. All processes of the machine
   /// share that clock. Steady clock only.

@@ -8,10 +8,10 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
+#include "runtime/polling/futex.hpp"
+#include "runtime/polling/polling.hpp"
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/executor.hpp"
-#include "runtime/scheduler/futex.hpp"
-#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 

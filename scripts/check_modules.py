@@ -58,12 +58,19 @@ LIBRARIES = {
                   "paths/connections paths/links paths/messages",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/keys "
                  "paths/wire paths/config paths/links paths/messages paths/host",
-    "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
-              "base/link_model collectives/cost collectives/planner collectives/tuner paths "
-              "paths/plan paths/links "
-              "paths/machine paths/messages paths/host",
+    "groups/calls": "base runtime collectives/schedule collectives/cost paths/plan",
+    "groups/selection": "base runtime base/link_model collectives/schedule collectives/algorithms "
+                        "collectives/cost collectives/planner collectives/tuner paths/plan "
+                        "paths/links groups/calls",
+    "groups/execution": "base runtime base/link_model eventspace collectives/schedule "
+                        "collectives/cost paths paths/plan paths/machine paths/messages paths/host "
+                        "groups/calls groups/selection",
+    "groups": "base runtime pastset base/link_model collectives/schedule collectives/cost paths "
+              "paths/plan paths/messages paths/host groups/calls groups/selection "
+              "groups/execution",
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
-                "paths/links paths/host paths/run groups",
+                "paths/links paths/host paths/run groups groups/calls groups/selection "
+                "groups/execution",
 }
 # Programs may include every library module. Tests, bench and examples may also include commands/.
 # No other module may include tests, bench or examples.

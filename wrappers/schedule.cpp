@@ -14,10 +14,10 @@
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "eventspace/group_record.hpp"
+#include "groups/execution/prepared_call.hpp"
 #include "groups/host_group.hpp"
-#include "groups/network_of.hpp"
-#include "groups/prepared_call.hpp"
-#include "groups/selection.hpp"
+#include "groups/selection/network_of.hpp"
+#include "groups/selection/selection.hpp"
 #include "paths/host/deployment.hpp"
 
 namespace wrappers {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "groups/call.hpp"
+#include "groups/calls/call.hpp"
 #include "paths/joins/reduction.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"

@@ -21,9 +21,9 @@
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
 #include "collectives/cost/evaluator.hpp"
+#include "groups/calls/memory.hpp"
 #include "groups/clocked_run.hpp"
-#include "groups/memory.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/host/host.hpp"
 
 namespace bench {

@@ -13,7 +13,7 @@
 #include "bench/support/progress.hpp"
 #include "collectives/cost/evaluator.hpp"
 #include "groups/group.hpp"
-#include "groups/selection.hpp"
+#include "groups/selection/selection.hpp"
 #include "paths/run/run_plan.hpp"
 #include "runtime/wait.hpp"
 

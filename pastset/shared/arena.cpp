@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "pastset/shared/mapping.hpp"
-#include "runtime/scheduler/moment.hpp"
+#include "runtime/polling/moment.hpp"
 
 namespace pastset {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "pastset/shared/element.hpp"
+#include "runtime/polling/moment.hpp"
 #include "runtime/processes/between_processes.hpp"
-#include "runtime/scheduler/moment.hpp"
 
 namespace pastset {
 

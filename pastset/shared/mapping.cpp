@@ -19,8 +19,8 @@
 #include "base/file_size.hpp"
 #include "pastset/shared/log.hpp"
 #include "pastset/shared/names.hpp"
+#include "runtime/polling/moment.hpp"
 #include "runtime/processes/process_end.hpp"
-#include "runtime/scheduler/moment.hpp"
 
 namespace pastset {
 namespace {

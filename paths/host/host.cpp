@@ -21,7 +21,7 @@ namespace {
 /// Returns a number that is different for each Host object of every process.
 std::uint64_t new_incarnation(runtime::Runtime& runtime) {
   static std::atomic<std::uint64_t> made{0};
-  const auto begun = runtime.is_virtual() ? 0 : runtime.utc_at_zero().count();
+  const auto begun = runtime.utc_at_zero().count();
   return base::digest_of(fmt::format("{} {} {}", begun, getpid(), ++made)).high;
 }
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-#include "runtime/scheduler/poller.hpp"
+#include "runtime/polling/poller.hpp"
 
 namespace paths {
 namespace {

@@ -22,8 +22,12 @@ struct PlanText {
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read
   bool whole = true;                       ///< false if mistakes removed paths or wrappers
 
-  base::Position of_stage(StageId stage) const;
-  base::Position of_wrapper(std::uint32_t wrapper) const;
+  base::Position of_stage(StageId stage) const {
+    return stage < stages.size() ? stages[stage].position() : base::Position{};
+  }
+  base::Position of_wrapper(std::uint32_t wrapper) const {
+    return wrapper < wrappers.size() ? wrappers[wrapper].position() : base::Position{};
+  }
 };
 
 }  // namespace paths

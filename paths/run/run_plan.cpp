@@ -13,8 +13,8 @@
 #include "base/usage_error.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
+#include "runtime/polling/moment.hpp"
 #include "runtime/processes/process_end.hpp"
-#include "runtime/scheduler/moment.hpp"
 
 namespace paths {
 namespace {
@@ -45,7 +45,7 @@ class PlanRun {
     }
   }
 
-  std::uint64_t events() const { return runtime_.is_virtual() ? runtime_.events() : 0; }
+  std::uint64_t events() const { return runtime_.events(); }
 
   std::vector<Host*> hosts() const {
     std::vector<Host*> all;

@@ -97,7 +97,7 @@ eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
   header.host_number = view.index();
   header.plan = view.plan().digest.text();
   header.clock = runtime_.is_virtual() ? "virtual" : "steady";
-  if (!runtime_.is_virtual()) header.origin_utc_nanos = runtime_.utc_at_zero().count();
+  header.origin_utc_nanos = runtime_.utc_at_zero().count();
   header.seed = seed_;
   header.command = options_.command;
   header.started = runtime_.utc_text();

@@ -19,11 +19,11 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "runtime/polling/moment.hpp"
+#include "runtime/polling/polling.hpp"
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/executor.hpp"
-#include "runtime/scheduler/moment.hpp"
 #include "runtime/scheduler/os_thread.hpp"
-#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 namespace {

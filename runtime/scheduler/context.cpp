@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "runtime/polling/polling.hpp"
 #include "runtime/scheduler/executor.hpp"
-#include "runtime/scheduler/polling.hpp"
 
 namespace runtime {
 namespace {

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <optional>
 
+#include "runtime/polling/busy_poll_scope.hpp"
+#include "runtime/polling/futex.hpp"
+#include "runtime/polling/polling.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/scheduler/busy_poll_scope.hpp"
-#include "runtime/scheduler/futex.hpp"
-#include "runtime/scheduler/polling.hpp"
-#include "runtime/scheduler/stack_guard.hpp"
+#include "runtime/stacks/stack_guard.hpp"
 
 namespace runtime {
 

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/polling/polling.hpp"
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/inbox.hpp"
 #include "runtime/scheduler/os_thread.hpp"
-#include "runtime/scheduler/polling.hpp"
 #include "runtime/scheduler/reactor.hpp"
 #include "runtime/scheduler/resumptions.hpp"
 #include "runtime/scheduler/scheduler.hpp"

@@ -5,7 +5,7 @@
 #include <boost/fiber/fiber.hpp>
 #include <utility>
 
-#include "runtime/scheduler/stack_pool.hpp"
+#include "runtime/stacks/stack_pool.hpp"
 
 namespace runtime {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "runtime/scheduler/stack_guard.hpp"
+#include "runtime/stacks/stack_guard.hpp"
 
 namespace runtime {
 

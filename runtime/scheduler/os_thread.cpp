@@ -18,7 +18,7 @@
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "runtime/processes/machine.hpp"
-#include "runtime/scheduler/stack_guard.hpp"
+#include "runtime/stacks/stack_guard.hpp"
 
 namespace runtime {
 namespace {

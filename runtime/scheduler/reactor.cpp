@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/scheduler/moment.hpp"
+#include "runtime/polling/moment.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {

@@ -15,7 +15,7 @@
 
 #include "runtime/scheduler/context.hpp"
 #include "runtime/scheduler/fiber_launch.hpp"
-#include "runtime/scheduler/stack_pool.hpp"
+#include "runtime/stacks/stack_pool.hpp"
 
 namespace runtime {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/scheduler/live_contexts.hpp"
-#include "runtime/scheduler/stack_guard.hpp"
-#include "runtime/scheduler/stack_switch.hpp"
+#include "runtime/stacks/stack_guard.hpp"
+#include "runtime/stacks/stack_switch.hpp"
 
 namespace runtime {
 

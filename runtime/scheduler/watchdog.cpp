@@ -12,9 +12,9 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/polling/moment.hpp"
 #include "runtime/processes/signal_line.hpp"
 #include "runtime/scheduler/executor.hpp"
-#include "runtime/scheduler/moment.hpp"
 
 namespace runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/chunks_test.cpp — division of collectives into rounds of small chunks.
-#include "groups/chunks.hpp"
+#include "groups/calls/chunks.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

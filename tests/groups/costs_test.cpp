@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "groups/explanation.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/explanation.hpp"
+#include "groups/selection/network_of.hpp"
 #include "tests/groups/members.hpp"
 #include "tests/support/folder.hpp"
 

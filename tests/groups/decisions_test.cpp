@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "base/usage_error.hpp"
-#include "groups/explanation.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/explanation.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "tests/groups/members.hpp"
 #include "tests/support/allocations.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/explanation_test.cpp — rankings and explanations of schedules, compared with the
 // schedules that groups take.
-#include "groups/explanation.hpp"
+#include "groups/selection/explanation.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "tests/groups/members.hpp"
 #include "tests/support/environment.hpp"
 

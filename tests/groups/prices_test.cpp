@@ -7,7 +7,7 @@
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/evaluator.hpp"
 #include "groups/group.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "collectives/algorithms/all.hpp"
-#include "groups/layout.hpp"
-#include "groups/local.hpp"
-#include "groups/network_of.hpp"
+#include "groups/calls/layout.hpp"
+#include "groups/calls/local.hpp"
+#include "groups/selection/network_of.hpp"
 #include "pastset/space.hpp"
 #include "pastset/tuple.hpp"
 #include "tests/groups/members.hpp"

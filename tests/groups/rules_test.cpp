@@ -8,7 +8,7 @@
 #include "base/large_memory.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/schedule/verifier.hpp"
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/host/host.hpp"
 #include "tests/groups/members.hpp"
 

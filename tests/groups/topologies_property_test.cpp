@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "groups/network_of.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/host/host.hpp"
 #include "tests/groups/members.hpp"
 #include "tests/groups/random_operations.hpp"

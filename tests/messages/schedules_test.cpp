@@ -7,8 +7,8 @@
 
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/evaluator.hpp"
-#include "groups/execution.hpp"
-#include "groups/network_of.hpp"
+#include "groups/execution/execution.hpp"
+#include "groups/selection/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"

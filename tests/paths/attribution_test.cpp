@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "eventspace/analysis/attribution/division.hpp"
-#include "groups/call.hpp"
+#include "groups/calls/call.hpp"
 #include "groups/group.hpp"
 #include "pastset/tuple.hpp"
 #include "tests/support/traced_run.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/runtime/polling_test.cpp — decisions of an OS thread to poll or to sleep.
-#include "runtime/scheduler/polling.hpp"
+#include "runtime/polling/polling.hpp"
 
 #include <catch2/catch.hpp>
 

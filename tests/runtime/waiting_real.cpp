@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "runtime/completion.hpp"
+#include "runtime/polling/busy_poll_scope.hpp"
+#include "runtime/polling/moment.hpp"
+#include "runtime/polling/poller.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/scheduler/busy_poll_scope.hpp"
-#include "runtime/scheduler/moment.hpp"
-#include "runtime/scheduler/poller.hpp"
 #include "tests/runtime/contexts.hpp"
 #include "tests/support/clocks.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "groups/fold.hpp"
+#include "groups/calls/fold.hpp"
 #include "paths/joins/decision.hpp"
 #include "tests/support/clocks.hpp"
 #include "tests/support/one_host.hpp"

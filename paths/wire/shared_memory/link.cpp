@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/scheduler/moment.hpp"
+#include "runtime/polling/moment.hpp"
 
 namespace paths {
 

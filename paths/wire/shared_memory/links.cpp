@@ -15,7 +15,7 @@
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
-#include "runtime/scheduler/moment.hpp"
+#include "runtime/polling/moment.hpp"
 
 namespace paths {
 namespace {

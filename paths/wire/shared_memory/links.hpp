@@ -12,8 +12,8 @@
 #include "paths/wire/peers.hpp"
 #include "paths/wire/shared_memory/link.hpp"
 #include "paths/wire/transport.hpp"
+#include "runtime/polling/poller.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/scheduler/poller.hpp"
 
 namespace paths {
 

@@ -26,7 +26,7 @@ namespace paths {
 ///          to it. Only parts that were used take memory. The memory is freed when the processes
 ///          end.
 /// Bounded: like make_zmq_transport().
-/// Context: Frames arrive on a waiting OS thread (runtime/scheduler/poller.hpp) or on the services'
+/// Context: Frames arrive on a waiting OS thread (runtime/polling/poller.hpp) or on the services'
 ///          thread, the OS thread whose fibers do work for other hosts. The sender's OS thread or
 ///          fiber writes frames into the ring. If the ring is full, frames leave when the receiver
 ///          has read enough.

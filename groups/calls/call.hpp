@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/calls/call.hpp — arguments that one member passes to an operation of its group.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/payload.hpp"
+#include "base/reduce.hpp"
+#include "collectives/cost/ports.hpp"
+#include "collectives/schedule/collective_spec.hpp"
+
+namespace pastset {
+class Element;
+}
+
+namespace groups {
+
+class Selector;
+
+/// Name that Group::last_algorithm() returns for an operation in memory that the hosts of one
+/// machine share. Such an operation uses no algorithm.
+inline constexpr std::string_view shared_memory_name = "shared_memory";
+
+/// Arguments that one member passes to an operation of its group. One element of an array is a
+/// scalar, or a pair of a scalar and a location.
+struct Call {
+  collectives::Collective collective = collectives::Collective::barrier;
+  std::span<const std::byte> in = {};
+  std::span<std::byte> out = {};
+  base::Scalar scalar = base::Scalar::u8;
+  std::string operation = {};  ///< name of a base::ReduceOperation; reductions only
+  base::Values values = base::Values::checked;
+  std::uint32_t root = 0;  ///< rank of the root member
+  /// Element counts. A collective without blocks has one count: the size of the vector. A
+  /// collective with blocks has one count for each member's block. An alltoall has one count for
+  /// each pair of members, ordered by source, then by target. If there is only one count, it
+  /// applies to all blocks.
+  std::vector<std::uint64_t> counts = {};
+  /// Name of the schedule. "best": the one with the least predicted time. "tuned": the schedule
+  /// that the config's table of decisions names; as "best" if the table has no row for this
+  /// operation.
+  std::string algorithm = "tuned";
+  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums equal those of
+  /// one tree bit for bit. That tree combines the hosts of each cluster first, then the clusters.
+  bool is_canonical = false;
+  /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
+  /// number of hosts if that is larger. Members may have different limits.
+  /// Throws: UsageError if the schedule needs a larger limit; the text names the smallest
+  ///         sufficient one. Any limit is accepted if messages can be sent by credit (room in the
+  ///         receiver's inbox) in place of grants. This requires an inbox of more than 0 bytes and
+  ///         no limit on received messages in `ports`.
+  std::size_t window = 0;
+  /// Limits on simultaneous messages of a host. `receiving` limits the messages that the host
+  /// receives. `sending` limits the messages that it sends, and applies only if `are_in_order`. 0 =
+  /// as many as the schedule allows. A schedule of `paths plan` contains limits of its own, which
+  /// replace these.
+  pricing::Ports ports = {};
+  /// Whether the arrays hold values. If false, the arrays only give sizes, and several members may
+  /// share one array. Operations then read, fold and copy nothing, and results are undefined. This
+  /// mode measures, on the virtual clock, operations whose values would not fit in memory.
+  /// Paper: Degomme et al. 2017 (shared allocations in simulators).
+  bool has_values = true;
+  /// Chooses the schedule by measured links (Group::take_links); nullptr = by the links of the
+  /// config. Group sets this field.
+  std::shared_ptr<Selector> selector = {};
+  /// Element whose newest tuple is used as input instead of `in`; for the root of a broadcast,
+  /// instead of `out` (groups/tuples.hpp). nullptr = use the arrays. `tuple` holds the tuple that
+  /// was read.
+  const pastset::Element* from = nullptr;
+  base::Payload tuple = {};
+  /// Element that receives the result as a tuple of `into_count` values, instead of `out`; nullptr
+  /// = use the array. `made` is the memory of that tuple; null if this member needs none.
+  pastset::Element* into = nullptr;
+  std::uint64_t into_count = 0;
+  std::shared_ptr<base::Buffer> made = {};
+};
+
+/// Calls of the members on one host in one operation, ordered by the members' places (Layout).
+/// nullptr = the member has not arrived yet.
+using Calls = std::vector<std::shared_ptr<const Call>>;
+/// Returns a pointer that does not own the call.
+inline std::shared_ptr<const Call> borrowed(const Call& call) {
+  return {std::shared_ptr<const Call>(), &call};
+}
+
+}  // namespace groups

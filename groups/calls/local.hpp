@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/calls/local.hpp — inputs and outputs of the members on one host, combined in shared
+// memory.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "groups/calls/call.hpp"
+#include "groups/calls/fold.hpp"
+#include "groups/calls/layout.hpp"
+
+namespace groups {
+
+/// The `in` and `out` arrays that a schedule uses on one host, built from the arrays of the host's
+/// members. Values are folded in the order of threads; blocks are concatenated. If a host has one
+/// member, the schedule uses that member's arrays directly.
+///
+/// Owns:        the arrays that it had to build; borrows everything else.
+/// Thread-safe: no; one OS thread or fiber at a time.
+/// Order:       Schedules handle hosts in the plan's order. If ranks have another order, blocks are
+///              copied into rank order. For scans and noncommutative operations, each host then
+///              gathers all contributions and folds them.
+class Local {
+ public:
+  /// `me` is the participant that this host is, and `calls` has the calls of its members, ordered
+  /// by place (Layout). The constructor folds the inputs.
+  /// Throws: WrongContribution.
+  Local(const Layout& layout, std::uint32_t me, const Calls& calls, const CallCounts& counts,
+        Fold& fold, std::size_t element_bytes);
+
+  /// Returns the collective that the schedule performs between hosts. If some host has several
+  /// members, a scan becomes an exclusive scan over the preceding hosts. If values must be folded
+  /// in rank order, they are gathered instead.
+  static collectives::Collective between_hosts(const Call& call, const Layout& layout);
+  /// Copies `in` if it is the same array as `out`, for schedules that write `out` before they have
+  /// read all of `in`.
+  void separate_in();
+  std::span<std::byte> in() { return in_; }
+  std::span<std::byte> out() { return out_; }
+  /// Returns whether the schedule must check the values of `in` that it sends or copies. It must if
+  /// the host has only one member, because this object then folds nothing.
+  bool is_in_unchecked() const;
+  /// Identifies the contributor after the schedule has found a wrong value. Throws:
+  /// WrongContribution if the value is from this host's only member.
+  void name_contributor() const;
+  /// Stores the results in the members' arrays after the schedule has ended. Throws:
+  /// WrongContribution.
+  void distribute();
+
+ private:
+  const Call& first() const { return *calls_.front(); }
+  const Call* root_here() const;
+  bool has_values() const { return first().has_values; }
+  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
+  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
+  /// Returns whether each host gathers all contributions and folds them itself.
+  bool gathers_values() const {
+    return between_ != first().collective && between_ != collectives::Collective::exscan;
+  }
+  void lend_in();
+  void lend_out();
+  void lend_out_blocks();
+  void fold_in();
+  void fold_into_all();
+  void fold_members(std::span<std::byte> sum, std::size_t begin);
+  void fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
+                std::span<const std::byte> given);
+  bool is_checked_later() const;
+  void check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const;
+  [[noreturn]] void throw_not_combined(std::uint32_t place, const base::BadValue& bad,
+                                       std::size_t begin) const;
+  void line_up_in();
+  void line_up_pairs();
+  template <class Copy>
+  void each_run(const Copy& copy) const;
+  void order_by_host();
+  void order_by_rank(std::span<std::byte> to) const;
+  void fold_by_rank();
+  void copy_all();
+  void hand_out_blocks();
+  void hand_out_pairs();
+  void hand_out_prefixes();
+  void normalize_prefixes();
+  std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
+  std::uint32_t place(std::size_t member) const {
+    return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
+  }
+  std::uint32_t rank(std::size_t member) const { return layout_.rank(place(member)); }
+
+  const Layout& layout_;
+  const std::uint32_t me_;
+  const Calls& calls_;
+  const CallCounts& counts_;
+  Fold& fold_;
+  const std::size_t element_bytes_;
+  const collectives::Collective between_;
+  base::Buffer in_made_, in_ordered_, out_made_;
+  std::span<std::byte> in_, out_;
+  // Contribution of the host's only member, in the order of its array.
+  std::span<const std::byte> given_;
+};
+
+}  // namespace groups

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/selection/explanation.cpp — search for the sizes and costs at which another schedule is
+// taken.
+#include "groups/selection/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace groups {
+namespace {
+
+using collectives::CollectiveSpec;
+using collectives::Count;
+
+constexpr std::uint32_t hosts_max = 32;
+constexpr double factor_max = 16;
+/// Accuracy of a crossover: maximum ratio of the two factors between which the schedule changes.
+constexpr double exactness = 1.02;
+
+constexpr NetworkCost all_costs[] = {NetworkCost::latency_between, NetworkCost::bandwidth_between,
+                                     NetworkCost::latency_inside, NetworkCost::bandwidth_inside,
+                                     NetworkCost::message};
+
+/// Function that returns the schedule used at a factor; nullopt if the operation has no other valid
+/// size at that factor.
+using TakenAt = std::function<std::optional<std::string>(double)>;
+
+/// Returns the factor nearest to 1 at which another schedule than `taken` was found; nullopt if
+/// there is none. Tries step, step^2 and so on. `step` is above 1 to search larger values, below 1
+/// to search smaller ones.
+std::optional<Crossover> find_crossover(const TakenAt& taken_at, const std::string& taken,
+                                        double step) {
+  const auto differs = [&](double factor) -> std::optional<std::string> {
+    const auto there = taken_at(factor);
+    return there && *there != taken ? there : std::nullopt;
+  };
+  double same = 1;
+  for (double factor = step; factor <= factor_max && factor >= 1 / factor_max; factor *= step) {
+    auto other = differs(factor);
+    if (!other) {
+      same = factor;
+      continue;
+    }
+    while (std::max(same / factor, factor / same) > exactness) {
+      const double middle = std::sqrt(same * factor);
+      if (auto there = differs(middle)) {
+        factor = middle;
+        other = std::move(there);
+      } else {
+        same = middle;
+      }
+    }
+    return Crossover{.factor = factor, .is_more = step > 1, .schedule = *other};
+  }
+  return std::nullopt;
+}
+
+void scale_frame_costs(pricing::Network& network, double factor) {
+  std::map<const tuning::FrameCosts*, std::shared_ptr<const tuning::FrameCosts>> scaled;
+  for (auto& costs : network.frame_costs) {
+    auto& one = scaled[costs.get()];
+    if (one == nullptr) {
+      tuning::FrameCosts changed = *costs;
+      changed.send = costs->send.scaled(factor);
+      changed.receive = costs->receive.scaled(factor);
+      one = std::make_shared<const tuning::FrameCosts>(std::move(changed));
+    }
+    costs = one;
+  }
+}
+
+/// Returns whether the hosts of two networks have the same costs of messages and frames.
+bool have_same_hosts(const pricing::Network& left, const pricing::Network& right) {
+  const auto& costs = left.frame_costs;
+  return left.message_cost == right.message_cost &&
+         std::equal(costs.begin(), costs.end(), right.frame_costs.begin(),
+                    [](const auto& one, const auto& other) { return *one == *other; });
+}
+
+pricing::Network with_cost(pricing::Network network, NetworkCost cost, double factor) {
+  const bool is_latency =
+      cost == NetworkCost::latency_between || cost == NetworkCost::latency_inside;
+  const auto scale = [&](tuning::LinkModel& model) {
+    model = model.scaled(is_latency ? factor : 1, is_latency ? 1 : factor);
+  };
+  switch (cost) {
+    case NetworkCost::latency_between:
+    case NetworkCost::bandwidth_between:
+      for (tuning::Link& link : network.links) {
+        scale(link.model);
+        if (!is_latency) link.stream_rate *= factor;
+      }
+      break;
+    case NetworkCost::latency_inside:
+    case NetworkCost::bandwidth_inside:
+      for (auto* models : {&network.outgoing, &network.receiving})
+        std::for_each(models->begin(), models->end(), scale);
+      break;
+    case NetworkCost::message:
+      network.message_cost =
+          base::Nanos(std::llround(static_cast<double>(network.message_cost.count()) * factor));
+      scale_frame_costs(network, factor);
+      break;
+  }
+  return network;
+}
+
+/// Returns whether the cost exists in the network, so that another value of it would change times.
+bool has_cost(const pricing::Network& network, NetworkCost cost) {
+  const auto is_changed = [&](const std::vector<tuning::LinkModel>& before,
+                              const std::vector<tuning::LinkModel>& after) {
+    return before != after;
+  };
+  const pricing::Network other = with_cost(network, cost, 2);
+  return is_changed(network.outgoing, other.outgoing) ||
+         is_changed(network.receiving, other.receiving) || network.links != other.links ||
+         !have_same_hosts(network, other);
+}
+
+class Changes {
+ public:
+  Changes(const Selector& selector, const SelectionKey& key, const CollectiveSpec& task,
+          std::string taken)
+      : selector_(selector), key_(key), task_(task), taken_(std::move(taken)) {}
+
+  std::vector<Crossover> sizes() const {
+    const Count whole = key_.counts.largest();
+    if (task_.collective == collectives::Collective::barrier || whole == 0) return {};
+    const TakenAt taken_at = [&](double factor) -> std::optional<std::string> {
+      const auto count = static_cast<Count>(std::llround(static_cast<double>(whole) * factor));
+      if (count == 0 || count == whole) return std::nullopt;
+      return taken(make_spec(task_.collective, task_.topology, count, task_.root),
+                   selector_.network());
+    };
+    return crossovers(taken_at);
+  }
+
+  std::vector<CostCrossover> costs() const {
+    std::vector<CostCrossover> all;
+    for (const NetworkCost cost : all_costs) {
+      if (!has_cost(selector_.network(), cost)) continue;
+      const TakenAt taken_at = [&](double factor) {
+        return std::optional(taken(task_, with_cost(selector_.network(), cost, factor)));
+      };
+      for (const Crossover& crossover : crossovers(taken_at)) all.push_back({cost, crossover});
+    }
+    return all;
+  }
+
+ private:
+  std::vector<Crossover> crossovers(const TakenAt& taken_at) const {
+    std::vector<Crossover> found;
+    for (const double step : {0.5, 2.0})
+      if (const auto crossover = find_crossover(taken_at, taken_, step))
+        found.push_back(*crossover);
+    return found;
+  }
+  std::string taken(const CollectiveSpec& task, const pricing::Network& network) const {
+    return text_without_length(
+        pricing::best_of(task, key_.element_bytes, network, key_.worst).candidate, task.collective);
+  }
+
+  const Selector& selector_;
+  const SelectionKey& key_;
+  const CollectiveSpec& task_;
+  const std::string taken_;
+};
+
+/// Returns the smallest and the largest size of the table's row that chose the schedule, as factors
+/// of `size`, the size of the operation.
+std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
+  std::vector<Crossover> limits;
+  for (const tuner::DecisionSection& section : selection.table->sections()) {
+    const tuner::Decision* const first = section.rows.data();
+    const tuner::Decision* const last = first + section.rows.size();
+    const std::less<const tuner::Decision*> before;
+    if (before(selection.decision, first) || !before(selection.decision, last)) continue;
+    const auto factor = [&](tuner::Bytes limit) {
+      return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
+    };
+    const tuner::Decision* const row = selection.decision;
+    if (row != first) limits.push_back({factor((row - 1)->up_to + 1), false, (row - 1)->use()});
+    if (row + 1 != last) limits.push_back({factor(row->up_to), true, (row + 1)->use()});
+  }
+  return limits;
+}
+
+}  // namespace
+
+std::string_view name_of(NetworkCost cost) {
+  switch (cost) {
+    case NetworkCost::latency_between: return "latency between clusters";
+    case NetworkCost::bandwidth_between: return "bandwidth between clusters";
+    case NetworkCost::latency_inside: return "latency inside clusters";
+    case NetworkCost::bandwidth_inside: return "bandwidth inside clusters";
+    case NetworkCost::message: return "time of a host for each message";
+  }
+  return "";
+}
+
+std::string text_without_length(const pricing::Candidate& candidate,
+                                collectives::Collective collective) {
+  std::string words;
+  for (const collectives::Parameter& parameter : candidate.algorithm->parameters)
+    if (!parameter.is_piece && parameter.name != "element" &&
+        candidate.algorithm->matters(parameter, collective, candidate.parameters))
+      words += fmt::format("{}{}={}", words.empty() ? ":" : ",", parameter.name,
+                           candidate.parameters.word(parameter.name));
+  return candidate.algorithm->name + words;
+}
+
+const RankedSchedule& Explanation::taken() const {
+  return *std::find_if(ranking.begin(), ranking.end(),
+                       [](const RankedSchedule& one) { return one.is_taken; });
+}
+
+const RankedSchedule* Explanation::next() const {
+  const auto found = std::find_if(ranking.begin(), ranking.end(), [](const RankedSchedule& one) {
+    return one.is_allowed && !one.is_taken;
+  });
+  return found == ranking.end() ? nullptr : &*found;
+}
+
+const RankedSchedule* Explanation::faster() const {
+  const RankedSchedule& first = ranking.front();
+  return first.is_allowed || first.time >= taken().time ? nullptr : &first;
+}
+
+Explanation explain(Selector& selector, const SelectionKey& key) {
+  Explanation explanation;
+  explanation.ranking = rank_schedules(selector, key);
+  explanation.selection = selector.answer(key);
+  const Selection& selection = *explanation.selection;
+  const CollectiveSpec& task = selection.task;
+  explanation.bound = pricing::bound_of(task, key.element_bytes, selector.links());
+  if (selection.decision != nullptr)
+    explanation.sizes = limits_of(selection, tuner::size_of(task, key.element_bytes));
+  if (selection.reason != Reason::priced && selection.reason != Reason::assumed) return explanation;
+  const bool is_even = key.counts.total() == key.counts.largest() * key.counts.blocks();
+  explanation.examines_changes = task.size() <= hosts_max && is_even;
+  if (!explanation.examines_changes) return explanation;
+  const Changes changes(selector, key, task,
+                        text_without_length(explanation.taken().candidate, task.collective));
+  explanation.sizes = changes.sizes();
+  explanation.costs = changes.costs();
+  return explanation;
+}
+
+}  // namespace groups

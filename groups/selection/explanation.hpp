@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/selection/explanation.hpp — why an operation of a group uses its schedule, and at which
+// sizes and costs it would use another.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/cost/bound.hpp"
+#include "groups/selection/ranking.hpp"
+
+namespace groups {
+
+/// A cost of the network that may change. All links of the named kind change by the same factor.
+enum class NetworkCost {
+  latency_between,    ///< latency between clusters
+  bandwidth_between,  ///< bandwidth between clusters
+  latency_inside,     ///< latency inside clusters
+  bandwidth_inside,   ///< bandwidth inside clusters
+  message,            ///< time of a host for each message, or for each frame
+};
+std::string_view name_of(NetworkCost cost);
+
+/// A value of a size or a cost above or below which the group would use another schedule.
+struct Crossover {
+  double factor = 1;     ///< this value, divided by the value of the present operation or network
+  bool is_more = false;  ///< true: another schedule is used above this value; false: below it
+  /// Text of the other schedule, without the maximum length of its messages.
+  std::string schedule;
+};
+struct CostCrossover {
+  NetworkCost cost = NetworkCost::message;
+  Crossover crossover;
+};
+
+struct Explanation {
+  std::shared_ptr<const Selection> selection;  ///< schedule that the group uses, and the reason
+  pricing::Bound bound;                        ///< a time that no schedule can beat
+  std::vector<RankedSchedule> ranking;         ///< all schedules, fastest first
+  std::vector<Crossover> sizes;  ///< nearest smaller and larger size with another schedule
+  std::vector<CostCrossover>
+      costs;                     ///< nearest lower and higher cost with another schedule, per cost
+  bool examines_changes = true;  ///< whether explain() searched for `sizes` and `costs`
+
+  const RankedSchedule& taken() const;
+  /// Returns the fastest schedule that is allowed, except the one that the group uses; nullptr if
+  /// there is no other.
+  const RankedSchedule* next() const;
+  /// Returns the fastest schedule that is not allowed and faster than the one that the group uses;
+  /// nullptr if there is none.
+  const RankedSchedule* faster() const;
+};
+
+/// Explains why an operation uses its schedule. If the reason is the least predicted time, it also
+/// searches for sizes and costs at which the schedule changes. The search goes from 1/16 to 16
+/// times the present values, and finds the changes to about 2%. It makes about a hundred
+/// selections, so it is omitted above 32 hosts and for unequal blocks. If a table of decisions
+/// names the schedule, `sizes` are the limits of the table's row.
+/// Requires: `key.algorithm` names no plan (is_planned()).
+/// Throws:   UsageError if no algorithm supports the operation.
+Explanation explain(Selector& selector, const SelectionKey& key);
+
+/// Returns the text of a schedule without the maximum length of its messages. Schedules that differ
+/// only in this length have the same text.
+std::string text_without_length(const pricing::Candidate& candidate,
+                                collectives::Collective collective);
+
+}  // namespace groups
