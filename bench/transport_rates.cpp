@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "paths/keys/keyring.hpp"
 #include "paths/wire/shared_memory/transport.hpp"
 #include "paths/wire/zmq/transport.hpp"
@@ -137,18 +138,28 @@ void run(const Ask& ask) {
                each * 1e6, static_cast<double>(ask.bytes) / each / 1e9);
 }
 
+/// Returns the measurement of tuples that are sent one way. About 256 MiB are sent per repetition,
+/// in at most 20,000 tuples.
+Ask one_way(const std::string& transport, const std::string& size) {
+  const auto bytes = base::parse_bytes(size);
+  if (!bytes || *bytes == 0)
+    throw CLI::ValidationError("--bytes", fmt::format("'{}' is no size", size));
+  const std::uint64_t frames = std::clamp<std::uint64_t>((256 << 20) / *bytes, 1, 20'000);
+  return {transport, *bytes, frames, 5, frames};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Two processes of this machine and the transports between them."};
   std::vector<std::string> transports{"tcp", "curve", "ipc", "memory"};
   app.add_option("--transport", transports, "tcp, curve (TCP with encryption), ipc, memory");
+  std::vector<std::string> sizes{"8", "64KiB", "1MiB", "4MiB", "16MiB", "64MiB"};
+  app.add_option("--bytes", sizes, "sizes of the tuples that are sent one way, such as 64KiB");
   CLI11_PARSE(app, argc, argv);
   for (const std::string& transport : transports) {
     run({transport, 8, 5000});
-    for (const auto& [bytes, frames] : std::vector<std::pair<std::size_t, std::uint64_t>>{
-             {8, 20'000}, {64 << 10, 2000}, {1 << 20, 200}, {16 << 20, 16}})
-      run({transport, bytes, frames, 5, frames});
+    for (const std::string& size : sizes) run(one_way(transport, size));
   }
   return 0;
 }

@@ -111,6 +111,11 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
+std::uint64_t Acceptor::body_bytes_max(ConnectionId connection, const Frame& /*head*/) {
+  const runtime::Lock lock(mutex_);
+  return after_end_.contains(connection) ? body_bytes_limit : 0;
+}
+
 /// Handles a short frame for a deployment that is not open. A short request gets the same treatment
 /// as the normal request frame that it abbreviates. A short reply is dropped.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {

@@ -67,6 +67,9 @@ class Acceptor final : public Receiver {
   void open_lanes(Multiplexer::SubTransport& share);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  /// Only peers of deployments may send large bodies. A peer of a deployment that has ended may
+  /// still send one.
+  std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;

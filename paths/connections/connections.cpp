@@ -24,6 +24,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
           [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); }),
       liveness_({table_, peers_, sender_, queue_, meeting_, rejections}, std::move(gone)),
       goodbyes_(table_, peers_, sender_, queue_),
+      tuple_bytes_max_(std::move(opening.tuple_bytes_max)),
       serve_(std::move(serve)),
       serve_short_(std::move(serve_short)) {}
 
@@ -78,6 +79,27 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (verdict.is_to_be_served) serve_(id, std::move(frame));
   if (verdict.is_peer_gone) liveness_.notify_gone(peer, reason, false);
   if (verdict.has_peer_parted) liveness_.notify_gone(peer, Goodbyes::has_ended, true);
+}
+
+std::uint64_t Connections::body_bytes_max(ConnectionId id, const Frame& head) {
+  const runtime::Lock lock(table_.mutex());
+  Connection* const connection = table_.find(id);
+  if (connection == nullptr || !connection->known || !connection->lost.empty()) return 0;
+  std::uint32_t path = head.operation.path;
+  if (connection->is_ours) {
+    const bool is_reply = head.kind == FrameKind::reply;
+    const PendingCall* const call = is_reply ? connection->call_of(head.call) : nullptr;
+    if (call == nullptr)
+      return is_reply && connection->may_answer_given_up(head.call) ? body_bytes_limit : 0;
+    path = call->path;
+  } else if (head.kind != FrameKind::request && head.kind != FrameKind::one_way) {
+    return 0;
+  }
+  if (path >= table_.peers().graph_of_path.size()) return 0;
+  if (!tuple_bytes_max_) return body_bytes_limit;
+  const auto [known, is_new] = tuple_bytes_.try_emplace(path);
+  if (is_new) known->second = tuple_bytes_max_(path).value_or(body_bytes_limit);
+  return known->second;
 }
 
 /// Processes a frame that FrameRules has found valid.

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "paths/connections/connection_table.hpp"
@@ -41,11 +43,15 @@ class Connections final : public Receiver {
   /// Like Serve, but called for the second and later requests of a standing call, which are short.
   /// The first request of the standing call was passed to Serve.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
+  /// Function that returns the maximum size of a tuple on a path; nullopt if the plan does not
+  /// limit it. Thread-safe. May be slow.
+  using TupleBytesMax = std::function<std::optional<std::uint64_t>(std::uint32_t path)>;
   /// The call of deploy() for which the connections are made. If `needs_all` is true, the call
   /// fails as soon as one peer cannot be reached, and the owner must call Meeting::deploy().
   struct Opening {
     std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
+    TupleBytesMax tuple_bytes_max = nullptr;  ///< nullptr if the plan limits no tuples
   };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
               Opening opening, std::unique_ptr<Transport> transport, RejectionLog& rejections,
@@ -75,6 +81,7 @@ class Connections final : public Receiver {
   const SentTraffic& traffic() const { return traffic_; }
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
@@ -102,6 +109,8 @@ class Connections final : public Receiver {
   Meeting meeting_;
   Liveness liveness_;
   Goodbyes goodbyes_;
+  const TupleBytesMax tuple_bytes_max_;
+  std::unordered_map<std::uint32_t, std::uint64_t> tuple_bytes_;  // results of it, by path
   const Serve serve_;
   const ServeShort serve_short_;
 };

@@ -12,6 +12,7 @@
 #include "paths/host/dispatcher.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/shared_elements.hpp"
+#include "paths/plan/path_tuples.hpp"
 
 namespace paths {
 
@@ -29,8 +30,10 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
       releases_(*plan_, index),
       services_(runtime_, name(), index),
       connections_(
-          runtime_, std::move(peers), index, {call_, !label().empty()}, std::move(share_made_),
-          acceptor.rejections(),
+          runtime_, std::move(peers), index,
+          {call_, !label().empty(),
+           [this, &kinds](std::uint32_t path) { return tuple_bytes_max(*plan_, kinds, path); }},
+          std::move(share_made_), acceptor.rejections(),
           [this](ConnectionId connection, Frame&& frame) {
             dispatcher_->run(connection, std::move(frame));
           },

@@ -159,6 +159,11 @@ std::uint64_t MessageEndpoint::end_progress() {
   return ends_.progress();
 }
 
+std::uint64_t MessageEndpoint::frame_bytes_max() const {
+  const std::uint64_t bytes = state_.plan->lanes.frame_bytes;
+  return bytes == 0 ? body_bytes_limit : bytes;
+}
+
 MessageEndpoint::Use MessageEndpoint::use() {
   const runtime::Lock lock(state_.mutex);
   return {inbox_.issued(), inbox_.held(), inbox_.held_most(),

@@ -118,6 +118,8 @@ class MessageEndpoint {
   std::string finish(bool has_failed = false);
   /// Returns the progress of this host towards the end: Gathering::progress().
   std::uint64_t end_progress();
+  /// Returns the maximum number of bytes of a message in one frame.
+  std::uint64_t frame_bytes_max() const;
   /// Stops all transfers.
   void stop() { clock_.stop(); }
   /// Whether this process made the endpoint. A forked child process has a copy of the memory, but

@@ -2,9 +2,41 @@
 // paths/plan/path_tuples.cpp — templates of tuples, from the settings of wrappers and elements.
 #include "paths/plan/path_tuples.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace paths {
+
+namespace {
+
+/// Templates in the settings of a wrapper.
+struct Written {
+  std::optional<pastset::Template> value;   ///< tuples that pass the wrapper
+  std::optional<pastset::Template> stored;  ///< tuples of the element at the end of the path
+};
+
+Written written_for(const Plan& plan, const WrapperKind& kind, const Plan::PlanWrapper& wrapper) {
+  Written written;
+  for (const SettingHelp& setting : kind.settings) {
+    const base::Settings* value = wrapper.settings.find(setting.name);
+    if (value == nullptr) continue;
+    if (setting.type == "template") written.value = pastset::Template::parse(value->text());
+    const auto element =
+        setting.type == "element" ? plan.element_named(value->text()) : std::nullopt;
+    if (element && kind.ends()) written.stored = plan.elements[*element].tuple_template;
+  }
+  return written;
+}
+
+std::uint64_t bytes_max(const pastset::Template& tuple) {
+  constexpr std::uint64_t variable_max = std::uint64_t{1} << 32;  // with its length in 4 bytes
+  std::uint64_t bytes = 0;
+  for (const pastset::Field& field : tuple.fields())
+    bytes += field.is_variable() ? variable_max + 3 : field.fixed_bytes();
+  return bytes;
+}
+
+}  // namespace
 
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from) {
@@ -15,21 +47,35 @@ PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, 
     if (is_beyond && found.moved && plan.stages[at].below != no_stage) continue;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[at].wrapper];
     const WrapperKind& kind = kinds.at(wrapper.kind);
-    std::optional<pastset::Template> here;
-    for (const SettingHelp& setting : kind.settings) {
-      const base::Settings* value = wrapper.settings.find(setting.name);
-      if (value == nullptr) continue;
-      if (setting.type == "template") here = pastset::Template::parse(value->text());
-      const auto element =
-          setting.type == "element" ? plan.element_named(value->text()) : std::nullopt;
-      if (element && kind.ends()) found.read = plan.elements[*element].tuple_template;
-    }
+    const Written here = written_for(plan, kind, wrapper);
+    if (here.stored) found.read = here.stored;
     if (!found.moved && kind.ends()) found.moved = found.read;
-    if (here) found.moved = here;
+    if (here.value) found.moved = here.value;
     if (!is_beyond && kind.template_below != nullptr && found.moved)
       found.moved = kind.template_below(wrapper.settings, *found.moved);
   }
   return found;
+}
+
+std::optional<std::uint64_t> tuple_bytes_max(const Plan& plan, const WrapperKinds& kinds,
+                                             std::uint32_t path) {
+  std::optional<std::uint64_t> most;
+  std::optional<pastset::Template> moved;
+  const auto note = [&most](const std::optional<pastset::Template>& tuple) {
+    if (tuple) most = std::max(most.value_or(0), bytes_max(*tuple));
+  };
+  for (StageId at = plan.paths[path].stage; at != no_stage; at = plan.stages[at].below) {
+    const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[at].wrapper];
+    const WrapperKind& kind = kinds.at(wrapper.kind);
+    const Written here = written_for(plan, kind, wrapper);
+    note(here.value);
+    note(here.stored);
+    if (here.value) moved = here.value;
+    if (kind.template_below == nullptr || !moved) continue;
+    moved = kind.template_below(wrapper.settings, *moved);
+    note(moved);
+  }
+  return most;
 }
 
 const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path) {

@@ -2,6 +2,7 @@
 // paths/plan/path_tuples.hpp — templates of the tuples on a path, followed from stage to stage.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "paths/path_values.hpp"
 #include "paths/plan/plan.hpp"
@@ -14,6 +15,11 @@ namespace paths {
 /// element at the end.
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
+
+/// Returns an upper bound for the size in bytes of all tuples that travel on the path; nullopt if
+/// the plan declares no templates for them.
+std::optional<std::uint64_t> tuple_bytes_max(const Plan& plan, const WrapperKinds& kinds,
+                                             std::uint32_t path);
 
 /// Returns the types of the tuples that a thread may move and read on the path.
 const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wire/frame.hpp — message between two hosts, and its encoding
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,7 +15,9 @@
 
 namespace paths {
 
-inline constexpr std::uint16_t protocol_version = 7;
+inline constexpr std::uint16_t protocol_version = 8;
+/// Maximum size of a header on any transport.
+inline constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
 /// Frame::from_host of a frame that names no host.
 inline constexpr std::uint32_t no_host = ~std::uint32_t{0};
 

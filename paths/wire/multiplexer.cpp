@@ -64,6 +64,12 @@ void Multiplexer::deliver(ConnectionId connection, Frame&& frame) {
   pass_on(connection, *share, std::move(frame));
 }
 
+std::uint64_t Multiplexer::body_bytes_max(ConnectionId connection, const Frame& head) {
+  SubTransport* share = enter(connection);
+  if (share == nullptr) return others_.body_bytes_max(connection, head);
+  return Inside(*this, *share).receiver().body_bytes_max(connection, head);
+}
+
 void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   SubTransport* share = enter(connection);
   if (share == nullptr) return others_.deliver_short(connection, std::move(frame));

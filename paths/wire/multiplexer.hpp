@@ -51,6 +51,7 @@ class Multiplexer final : public Receiver {
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
+  std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override;
   void room_made(ConnectionId connection) override;

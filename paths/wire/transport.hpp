@@ -25,6 +25,11 @@ class ShortEnd {
   virtual bool deliver(ShortFrame&& frame) = 0;
 };
 
+/// Maximum size of a body that a peer may announce if its receiver knows no smaller maximum.
+inline constexpr std::uint64_t body_bytes_limit = std::uint64_t{1} << 40;
+/// Transports make room for bodies of up to this size without asking the receiver.
+inline constexpr std::uint64_t unasked_body_bytes = std::uint64_t{1} << 20;
+
 /// Receives everything that arrives for one host.
 ///
 /// Thread-safe: calls for one connection never overlap.
@@ -36,6 +41,12 @@ class Receiver {
  public:
   virtual ~Receiver() = default;
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
+  /// Returns the maximum size of the body that may follow a header. `head` is the frame without its
+  /// body. Transports ask before they make room for a body of more than unasked_body_bytes. If a
+  /// larger body than the maximum is announced, the connection is lost.
+  virtual std::uint64_t body_bytes_max(ConnectionId /*connection*/, const Frame& /*head*/) {
+    return body_bytes_limit;
+  }
   /// Receives a short frame. Only transports that carry short frames call this function.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
   /// Returns the receiver of a connection's short frames; nullptr if the transport must call

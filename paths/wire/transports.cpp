@@ -27,6 +27,9 @@ class Transports::Entrance final : public Receiver {
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override {
     receiver_.deliver_short(known(connection), std::move(frame));
   }
+  std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override {
+    return receiver_.body_bytes_max(known(connection), head);
+  }
   std::shared_ptr<ShortEnd> short_end(ConnectionId connection) override {
     return receiver_.short_end(known(connection));
   }

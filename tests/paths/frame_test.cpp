@@ -220,7 +220,7 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   REQUIRE(header.size() == 26 + 20 + 50);
   const auto at = [&header](std::size_t place) { return std::to_integer<int>(header[place]); };
   CHECK(std::string(reinterpret_cast<const char*>(header.data()), 4) == "PATH");
-  CHECK(at(4) == 7);
+  CHECK(at(4) == 8);
   CHECK(at(5) == 0);
   CHECK(at(6) == 0);     // kind: request
   CHECK(at(8) == 0xef);  // low byte first: byte 8 is the lowest byte of the run number's high half

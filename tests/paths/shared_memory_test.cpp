@@ -225,6 +225,28 @@ TEST_CASE("shared memory: skipping more than exists or twice in a row is an erro
   CHECK_THROWS_AS(read(used, sizeof(RecordHead)), LinkError);
 }
 
+TEST_CASE("shared memory: a reader makes no room for a body beyond the receiver's maximum") {
+  constexpr std::uint64_t unasked = unasked_body_bytes;
+  const auto read = [](std::uint64_t bytes, std::uint64_t most) {
+    Ends ends;
+    std::uint64_t asked = 0;
+    ends.reader.limit_bodies([&](std::uint32_t connection, const Frame& head) {
+      CHECK(connection == 1);
+      CHECK(head.call == 7);
+      ++asked;
+      return most;
+    });
+    ends.writer.write(1, numbered(7, bytes));
+    ends.reader.next();
+    return asked;
+  };
+  CHECK(read(unasked, 0) == 0);
+  CHECK(read(unasked + 1, unasked + 1) == 1);
+  CHECK_THROWS_WITH(read(unasked + 2, unasked + 1),
+                    "a body of 1048578 bytes, of which at most 1048577 may come");
+  CHECK_THROWS_AS(read(2 * unasked, 0), LinkError);
+}
+
 TEST_CASE("shared memory: a writer that waits for room is notified once half of the ring is free") {
   Ends ends;
   ends.writer.write(1, numbered(0, 3 << 20));

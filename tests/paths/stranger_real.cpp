@@ -147,14 +147,14 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   const paths::Plan& plan = sim.plan();
   const auto [high, low] = plan.digest;
   RawHeader old = header_of(plan), elsewhere = header_of(plan), config = header_of(plan);
-  old.version = 6;
+  old.version = 7;
   elsewhere.run_high = 1;
   config.run_high = config.run_low = 5;
   RawHeader unknown = header_of(plan), stage = header_of(plan), name = header_of(plan);
   unknown.from_host = 17;
   stage.stage = 4711;
   name.text = "beta-0";
-  for (const RawHeader& one : {old, RawHeader{.text = "alpha-1", .version = 8}})
+  for (const RawHeader& one : {old, RawHeader{.text = "alpha-1", .version = 9}})
     CHECK(answer_to(port, raw_hello(one, high, low)) == raw_refusal("version"));
   CHECK(answer_to(port, raw_hello(elsewhere, high, low)) == raw_refusal("run"));
   CHECK(answer_to(port, raw_hello(RawHeader{}, high, low)) == raw_refusal("run"));

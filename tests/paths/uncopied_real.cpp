@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/uncopied_real.cpp — number of copies of large tuples on their way over sockets.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,6 +33,34 @@ using test_support::Sim;
 /// Size from which on ZeroMQ does not copy a body.
 constexpr std::size_t uncopied_bytes = 4096;
 const std::vector<std::size_t> sizes = {uncopied_bytes, 100'000, std::size_t{3} << 20};
+
+Frame frame_with(Payload body) {
+  Frame frame;
+  frame.kind = FrameKind::one_way;
+  frame.operation.payload = std::move(body);
+  return frame;
+}
+
+Payload numbers(std::size_t size) {
+  return Payload::filled(size, [](std::span<std::byte> space) {
+    for (std::size_t i = 0; i < space.size(); ++i) space[i] = static_cast<std::byte>(i % 251);
+  });
+}
+
+std::vector<FrameMessage> in_order(FrameMessages messages) {
+  std::vector<FrameMessage> all;
+  all.push_back(std::move(messages.first));
+  for (FrameMessage& message : messages.further) all.push_back(std::move(message));
+  return all;
+}
+
+/// Passes a message to an assembly whose receiver permits bodies of up to `most` bytes.
+std::optional<Frame> take(FrameAssembly& assembly, FrameMessage message, std::uint64_t most) {
+  std::vector<zmq::message_t> rest;
+  rest.push_back(std::move(message.body));
+  if (message.position) rest.push_back(std::move(*message.position));
+  return assembly.take(message.header, rest, [most](const Frame&) { return most; });
+}
 
 /// Large bodies that a host received and sent. They are kept, so that later bodies do not reuse
 /// their memory.
@@ -146,48 +177,67 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
 }
 
 TEST_CASE("uncopied: a body becomes a message and a message a body in place") {
-  for (const std::size_t size : sizes) {
+  for (const std::size_t size : {uncopied_bytes, std::size_t{100'000}, body_part_bytes}) {
     const Payload body = base::Buffer(size).freeze();
-    Frame frame;
-    frame.kind = FrameKind::one_way;
-    frame.operation.payload = body;
-    FrameParts parts = parts_of(frame);
-    REQUIRE(parts.rest.empty());
-    const void* const arrived = bytes_of(parts.body).data();
+    FrameMessages messages = messages_of(frame_with(body));
+    REQUIRE(messages.further.empty());
+    REQUIRE_FALSE(messages.first.position.has_value());
+    const void* const arrived = bytes_of(messages.first.body).data();
     CHECK(arrived == body.bytes().data());
-    const auto received = frame_of(parts.header, {&parts.body, 1});
+    FrameAssembly assembly;
+    const auto received =
+        assembly.take(messages.first.header, {&messages.first.body, 1}, [](auto&) { return 0; });
     REQUIRE(received.has_value());
     CHECK(received->operation.payload.bytes().data() == arrived);
     CHECK(received->operation.payload.size() == size);
   }
 }
 
-TEST_CASE("uncopied: a body too large for one part is sent in place and received whole") {
-  const auto extra = GENERATE(as<std::size_t>(), 0, 1, 5000);
+TEST_CASE("uncopied: each part of a large body is sent in place as a message of its own") {
+  const auto extra = GENERATE(as<std::size_t>(), 0, uncopied_bytes, 5000);
   const std::size_t size = 2 * body_part_bytes + extra;
-  const Payload body = Payload::filled(size, [](std::span<std::byte> space) {
-    for (std::size_t i = 0; i < space.size(); ++i) space[i] = static_cast<std::byte>(i % 251);
-  });
-  Frame frame;
-  frame.kind = FrameKind::one_way;
-  frame.operation.payload = body;
-  const zmq::message_t header = std::move(parts_of(frame).header);
-  const auto parts_of_body = [&frame] {
-    FrameParts made = parts_of(frame);
-    std::vector<zmq::message_t> parts;
-    parts.push_back(std::move(made.body));
-    for (zmq::message_t& part : made.rest) parts.push_back(std::move(part));
-    return parts;
-  };
-  auto parts = parts_of_body();
-  REQUIRE(parts.size() == (extra == 0 ? 2 : 3));
-  CHECK(bytes_of(parts[1]).data() == body.bytes().data() + body_part_bytes);
-  const auto received = frame_of(header, parts);
+  const Payload body = numbers(size);
+  auto messages = in_order(messages_of(frame_with(body)));
+  REQUIRE(messages.size() == (extra == 0 ? 2 : 3));
+  FrameAssembly assembly;
+  std::optional<Frame> received;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    CHECK(bytes_of(messages[i].body).data() == body.bytes().data() + i * body_part_bytes);
+    CHECK_FALSE(received.has_value());
+    received = take(assembly, std::move(messages[i]), size);
+    CHECK(assembly.wrong().empty());
+  }
   REQUIRE(received.has_value());
   CHECK(received->operation.payload == body);
+  // The next frame of the connection is independent.
+  CHECK(take(assembly, messages_of(frame_with(Payload::of(1.0))).first, 0).has_value());
+}
 
-  parts = parts_of_body();
-  std::swap(parts.front(), parts.back());
-  CHECK(frame_of(header, parts).has_value() == (extra == 0));
-  CHECK_FALSE(frame_of(header, {}).has_value());
+TEST_CASE("uncopied: parts in another order, with gaps, or beyond the maximum are no frame") {
+  const std::size_t size = 2 * body_part_bytes + 5;
+  const Frame frame = frame_with(numbers(size));
+  const auto wrong_after = [&](std::vector<std::size_t> order, std::uint64_t most) {
+    FrameAssembly assembly;
+    for (const std::size_t index : order) {
+      CHECK(assembly.wrong().empty());
+      CHECK_FALSE(take(assembly, std::move(in_order(messages_of(frame))[index]), most));
+    }
+    return assembly.wrong();
+  };
+  CHECK(wrong_after({0, 1}, size) == "");
+  for (const std::vector<std::size_t>& order :
+       {std::vector<std::size_t>{1}, {0, 2}, {0, 0}, {0, 1, 1}})
+    CHECK_THAT(wrong_after(order, size), Catch::Contains("that are not a frame"));
+  CHECK(wrong_after({0}, size - 1) ==
+        fmt::format("a body of {} bytes, of which at most {} may come", size, size - 1));
+  CHECK_THAT(wrong_after({0}, 0), Catch::Contains("at most 1048576 may come"));
+
+  // A whole frame while parts of another one are missing, and a message without a body.
+  FrameAssembly assembly;
+  CHECK_FALSE(take(assembly, messages_of(frame).first, size));
+  CHECK_FALSE(take(assembly, messages_of(frame_with(Payload::of(1.0))).first, size));
+  CHECK_FALSE(assembly.wrong().empty());
+  FrameAssembly empty;
+  CHECK_FALSE(empty.take(messages_of(frame).first.header, {}, [](auto&) { return 0; }));
+  CHECK_FALSE(empty.wrong().empty());
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,13 +26,24 @@ std::string little_endian(Unsigned value) {
 
 inline std::string zmtp_signature() { return "\xff" + std::string(8, '\0') + "\x7f"; }
 
+/// Returns the bytes before a part of a ZeroMQ message that announce its length.
+inline std::string zmtp_length(std::uint64_t bytes, bool has_more) {
+  const std::string size = little_endian(bytes);
+  return static_cast<char>(2 | (has_more ? 1 : 0)) + std::string(size.rbegin(), size.rend());
+}
+
 /// Returns one part of a ZeroMQ message.
 inline std::string zmtp_part(const std::string& bytes, bool has_more) {
   const int more = has_more ? 1 : 0;
   if (bytes.size() < 256)
     return std::string{static_cast<char>(more), static_cast<char>(bytes.size())} + bytes;
-  std::string size = little_endian(std::uint64_t{bytes.size()});
-  return static_cast<char>(more | 2) + std::string(size.rbegin(), size.rend()) + bytes;
+  return zmtp_length(bytes.size(), has_more) + bytes;
+}
+
+/// Returns the first bytes that a client with encryption sends: its greeting. A command HELLO
+/// follows.
+inline std::string zmtp_curve_greeting() {
+  return zmtp_signature() + std::string("\x03\x00", 2) + "CURVE" + std::string(15 + 32, '\0');
 }
 
 /// Returns the first bytes that a DEALER socket of ZeroMQ 4 sends: its greeting and the command
@@ -54,7 +66,7 @@ struct RawHeader {
   std::string text = {};
   std::uint32_t from_host = 0;
   std::uint32_t stage = raw_none;
-  std::uint16_t version = 7;
+  std::uint16_t version = 8;
   std::string bytes() const {
     return "PATH" + little_endian(version) + static_cast<char>(kind) + '\0' +
            little_endian(run_high) + little_endian(run_low) +
@@ -103,7 +115,7 @@ inline std::string raw_lane(RawHeader header, const RawLane& lane) {
 
 /// Returns all bytes of the refusal that a stranger gets, with the reason `word`.
 inline std::string raw_refusal(const std::string& word) {
-  return "PATH" + std::string("\x07\0\6\0", 4) + std::string(16, '\0') +
+  return "PATH" + std::string("\x08\0\6\0", 4) + std::string(16, '\0') +
          static_cast<char>(word.size()) + '\0' + word + "\xff\xff\xff\xff" + std::string(12, '\0') +
          "\xff\xff\xff\xff" + '\0';
 }
@@ -159,6 +171,29 @@ class RawPeer {
   void send_frame(const std::string& header, const std::string& body = "") {
     shake_hands();
     send_bytes(zmtp_part(header, true) + zmtp_part(body, false));
+  }
+  /// Sends the first part of a large body, as a message of its own.
+  void send_first_part(const std::string& header, const std::string& part, std::uint64_t total) {
+    shake_hands();
+    send_bytes(zmtp_part(header, true) + zmtp_part(part, true) +
+               zmtp_part(little_endian(std::uint64_t{0}) + little_endian(total), false));
+  }
+  /// Sends up to `bytes` bytes. Returns the number of bytes until the other end closed.
+  std::uint64_t flood(std::uint64_t bytes) {
+    const std::string some(64 << 10, 'x');
+    std::uint64_t sent = 0;
+    for (; is_there_ && sent < bytes; sent += some.size()) send_bytes(some);
+    return sent;
+  }
+  /// Returns whether the other end closes within `milliseconds`.
+  bool is_closed(int milliseconds = 20'000) {
+    const timeval patience{milliseconds / 1000, milliseconds % 1000 * 1000};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    char some[4096];
+    for (;;) {
+      const ssize_t size = recv(descriptor_, some, sizeof some, 0);
+      if (size <= 0) return size == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    }
   }
   /// Reads and discards bytes until the other end closes or is silent for `milliseconds`.
   void listen(int milliseconds) {

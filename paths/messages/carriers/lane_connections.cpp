@@ -293,6 +293,15 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   if (is_of_host) lanes_->host_ended(from);
 }
 
+std::uint64_t LaneConnections::body_bytes_max(ConnectionId connection, const Frame& head) {
+  {
+    const runtime::Lock lock(mutex_);
+    if (!from_.contains(connection)) return 0;
+  }
+  const bool is_data = head.kind == FrameKind::lane && head.lane->kind == LaneKind::data;
+  return is_data ? lanes_->frame_bytes_max() : 0;
+}
+
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
   std::uint32_t host = host_;
   bool was_closing = false;

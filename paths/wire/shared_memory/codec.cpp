@@ -2,19 +2,20 @@
 // paths/wire/shared_memory/codec.cpp — frames in rings: writing and reading, whole or in pieces
 #include "paths/wire/shared_memory/codec.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/copy_few.hpp"
 #include "base/errors.hpp"
+#include "paths/wire/transport.hpp"
 
 namespace paths {
 namespace {
 
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies are read in pieces
-constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
-constexpr std::uint64_t body_bytes_max = std::uint64_t{1} << 40;
 // While the writer writes a piece, the reader reads the previous piece from the processor's cache.
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
@@ -212,7 +213,7 @@ FrameReader::Arrived* FrameReader::next() {
 FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
                                              const RecordHead& head) {
   arrived_.frame.reset();
-  if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_max ||
+  if (head.header_bytes > header_bytes_max || head.body_bytes > body_bytes_limit ||
       (head.header_bytes == 0 && head.body_bytes != 0))
     throw LinkError("bytes that are not a frame");
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
@@ -230,10 +231,22 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
     return finish(std::move(body));
   }
   ring_.consume(sizeof head + header.size());
+  check_body(head);
   body_ =
       base::Payload::filled(head.body_bytes, [this](std::span<std::byte> space) { rest_ = space; });
   is_under_way_ = true;
   return next();
+}
+
+/// Throws LinkError if a body may not come. `header_` is the header before it.
+void FrameReader::check_body(const RecordHead& head) const {
+  if (!most_ || head.body_bytes <= unasked_body_bytes) return;
+  const auto frame = decode_frame(header_, {});
+  if (!frame) throw LinkError("bytes that are not a frame");
+  const std::uint64_t most = most_(head.connection, *frame);
+  if (head.body_bytes > most)
+    throw LinkError(fmt::format("a body of {} bytes, of which at most {} may come", head.body_bytes,
+                                std::max(most, unasked_body_bytes)));
 }
 
 /// Reads each byte only once, because the writer may change it meanwhile.

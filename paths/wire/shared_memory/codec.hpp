@@ -100,8 +100,13 @@ class FrameReader {
     std::optional<Frame> frame;  ///< empty if is_short, or if the connection ends
     bool is_last() const { return !frame && !is_short; }
   };
+  /// Function that returns the maximum size of the body that follows a header.
+  using BodyBytesMax = std::function<std::uint64_t(std::uint32_t connection, const Frame& head)>;
+
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
+  /// From now on, calls `most` before it makes room for a body of more than unasked_body_bytes.
+  void limit_bodies(BodyBytesMax most) { most_ = std::move(most); }
   /// Returns the next whole frame; valid until the next call. Returns nullptr if no whole frame has
   /// arrived. Throws LinkError if the bytes are not a frame.
   Arrived* next();
@@ -112,6 +117,7 @@ class FrameReader {
 
  private:
   Arrived* finish(base::Payload&& body);
+  void check_body(const RecordHead& head) const;
   Arrived* next_long(std::span<const std::byte> data, const RecordHead& head);
   Arrived* next_short(std::span<const std::byte> data, std::uint64_t body_bytes);
   bool receive_rest();
@@ -122,6 +128,7 @@ class FrameReader {
   std::vector<std::byte> header_;  // header of the frame that is being received
   base::Payload body_;             // body that is being received; no other thread has seen it
   std::span<std::byte> rest_;      // part of body_ that has not been filled
+  BodyBytesMax most_;
 };
 
 }  // namespace paths

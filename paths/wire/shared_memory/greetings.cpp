@@ -37,6 +37,9 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
     send_greeting(link->socket, sign_.descriptor());
     link->begin(std::move(area), std::move(sign), 1);
   }
+  link->reader.limit_bodies([this, &of = *link](std::uint32_t connection, const Frame& head) {
+    return body_bytes_max(of, connection, head);
+  });
   alone([&] { begun_.push_back(link); });
 }
 

@@ -123,6 +123,12 @@ bool Link::is_unused() {
   return connections_.empty();
 }
 
+bool Link::has_closed(std::uint32_t connection) {
+  const runtime::Lock lock(mutex_);
+  const auto found = connections_.find(connection);
+  return has_ended_ || (found != connections_.end() && !found->second);
+}
+
 Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   if (!arrived.is_last() && is_surely_open(arrived.connection)) return Verdict::deliver;
   if (arrived.is_last()) forget_short_end(arrived.connection);

@@ -98,6 +98,8 @@ class Link {
   bool is_wrong = false;
   /// Whether the reading thread has work on this link. The call is fast if there is none.
   bool has_something() { return reader.has_more() || has_kept() || has_room_for_waiters(); }
+  /// Whether this host has closed a connection that the peer has not closed.
+  bool has_closed(std::uint32_t connection);
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// Decides what to do with a record. Throws LinkError if its connection does not exist.
   Verdict judge(const FrameReader::Arrived& arrived);

@@ -290,6 +290,11 @@ bool Links::receive_next(const LinkPtr& link) {
   return true;
 }
 
+std::uint64_t Links::body_bytes_max(Link& link, std::uint32_t connection, const Frame& head) {
+  if (link.has_closed(connection)) return body_bytes_limit;  // the frame will be ignored
+  return receiver_->body_bytes_max(link.id_of(connection), head);
+}
+
 void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame) {
   ShortEnd* const end =
       link.short_end_of(connection, [&] { return receiver_->short_end(link.id_of(connection)); });

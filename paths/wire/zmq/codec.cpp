@@ -2,12 +2,16 @@
 // paths/wire/zmq/codec.cpp — parts of ZeroMQ messages, and which of them are sent without a copy
 #include "paths/wire/zmq/codec.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/payload.hpp"
+#include "paths/wire/transport.hpp"
 
 namespace paths {
 
@@ -22,37 +26,27 @@ base::Payload payload_of(zmq::message_t message) {
 }
 
 /// Returns the part of a body that begins at the byte `begin`.
-zmq::message_t body_part_of(const base::Payload& body, std::size_t begin) {
+zmq::message_t body_part_of(const base::Payload& body, std::size_t begin, std::size_t part_bytes) {
   const auto rest = body.bytes().subspan(begin);
-  const auto bytes = rest.first(std::min(rest.size(), body_part_bytes));
+  const auto bytes = rest.first(std::min(rest.size(), part_bytes));
   if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());
   auto* held = new base::Payload(body);
   auto release = [](void*, void* hint) { delete static_cast<base::Payload*>(hint); };
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
 
-/// Copies all parts into one body. Frees each part after it was copied. Twice the memory of a large
-/// body is therefore used only for a short time.
-base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
-  return base::Payload::filled(bytes, [parts](std::span<std::byte> space) {
-    for (zmq::message_t& part : parts) {
-      std::memcpy(space.data(), part.data(), part.size());
-      space = space.subspan(part.size());
-      part.rebuild();
-    }
-  });
-}
+/// Position of a part in its body.
+struct Position {
+  std::uint64_t offset = 0, total = 0;
+};
 
-/// Returns the body that consists of these parts; nullopt if they are not a valid body.
-std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
-  if (parts.empty()) return std::nullopt;
-  if (parts.size() == 1) return payload_of(std::move(parts.front()));
-  const auto is_full = [](const zmq::message_t& part) { return part.size() == body_part_bytes; };
-  const std::size_t last = parts.back().size();
-  if (last == 0 || last > body_part_bytes || !std::all_of(parts.begin(), parts.end() - 1, is_full))
-    return std::nullopt;
-  const std::size_t bytes = (parts.size() - 1) * body_part_bytes + last;
-  return joined(parts, bytes);
+/// Returns the message of the part of a body that begins at the byte `begin`, without its header.
+FrameMessage message_of(const base::Payload& body, std::size_t begin, std::size_t part_bytes) {
+  FrameMessage message{zmq::message_t(), body_part_of(body, begin, part_bytes), std::nullopt};
+  if (body.size() <= part_bytes) return message;
+  const Position position{begin, body.size()};
+  message.position.emplace(&position, sizeof position);
+  return message;
 }
 
 /// Receives one part of a message. Returns false if there is no message, or if the message has no
@@ -81,15 +75,63 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
     zmq::message_t& part = count < parts.size() ? **(parts.begin() + count) : further;
     if (!receive(socket, part)) break;
     has_more = part.more();
-    if (count >= parts.size()) rest.push_back(std::move(further));
+    if (count >= parts.size() && rest.size() < parts_max) rest.push_back(std::move(further));
   }
   return count;
 }
 
-std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body) {
-  auto payload = payload_of(body);
-  if (!payload) return std::nullopt;
-  return decode_frame(bytes_of(header), std::move(*payload));
+std::optional<Frame> FrameAssembly::take(const zmq::message_t& header,
+                                         std::span<zmq::message_t> rest, const BodyBytesMax& most) {
+  if (!wrong_.empty()) return std::nullopt;
+  wrong_ = fmt::format("{} bytes that are not a frame", header.size());
+  if (rest.size() == 1 && !is_under_way()) return take_whole(header, std::move(rest[0]));
+  Position position;
+  if (rest.size() != 2 || rest[1].size() != sizeof position) return std::nullopt;
+  std::memcpy(&position, rest[1].data(), sizeof position);
+  if (position.offset == 0 && !begin(header, position.total, most)) return std::nullopt;
+  const std::uint64_t expected = body_.size() - rest_.size();
+  if (!is_under_way() || position.offset != expected || position.total != body_.size() ||
+      (position.offset != 0 && header.size() != 0) || rest[0].size() == 0 ||
+      rest[0].size() > rest_.size())
+    return std::nullopt;
+  return take_part(rest[0]);
+}
+
+std::optional<Frame> FrameAssembly::take_whole(const zmq::message_t& header, zmq::message_t body) {
+  auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+  if (frame) wrong_.clear();
+  return frame;
+}
+
+/// Begins a body of several parts. Returns false if it may not begin.
+bool FrameAssembly::begin(const zmq::message_t& header, std::uint64_t total,
+                          const BodyBytesMax& most) {
+  if (is_under_way() || total == 0) return false;
+  const auto head = decode_frame(bytes_of(header), {});
+  if (!head) return false;
+  if (const std::uint64_t bytes = total > unasked_body_bytes ? most(*head) : total; total > bytes) {
+    wrong_ = fmt::format("a body of {} bytes, of which at most {} may come", total,
+                         std::max(bytes, unasked_body_bytes));
+    return false;
+  }
+  try {
+    body_ = base::Payload::filled(total, [this](std::span<std::byte> space) { rest_ = space; });
+  } catch (const std::bad_alloc&) {
+    wrong_ = fmt::format("a body of {} bytes, for which there is no memory", total);
+    return false;
+  }
+  const auto bytes = bytes_of(header);
+  header_.assign(bytes.begin(), bytes.end());
+  return true;
+}
+
+std::optional<Frame> FrameAssembly::take_part(const zmq::message_t& part) {
+  std::memcpy(rest_.data(), part.data(), part.size());
+  rest_ = rest_.subspan(part.size());
+  std::optional<Frame> frame;
+  if (!is_under_way()) frame = decode_frame(header_, std::exchange(body_, {}));
+  if (is_under_way() || frame) wrong_.clear();
+  return frame;
 }
 
 std::optional<std::string> property(const zmq::message_t& message, const char* name) {
@@ -105,21 +147,21 @@ void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 
-FrameParts parts_of(const Frame& frame) {
+FrameMessages messages_of(const Frame& frame, std::size_t part_bytes) {
   const base::Payload body = encode_body(frame);
-  FrameParts parts{zmq::message_t(header_bytes(frame)), body_part_of(body, 0), {}};
-  write_header(frame, {static_cast<std::byte*>(parts.header.data()), parts.header.size()});
-  for (std::size_t begin = body_part_bytes; begin < body.size(); begin += body_part_bytes)
-    parts.rest.push_back(body_part_of(body, begin));
-  return parts;
+  FrameMessages all{message_of(body, 0, part_bytes), {}};
+  zmq::message_t& header = all.first.header;
+  header.rebuild(header_bytes(frame));
+  write_header(frame, {static_cast<std::byte*>(header.data()), header.size()});
+  for (std::size_t begin = part_bytes; begin < body.size(); begin += part_bytes)
+    all.further.push_back(message_of(body, begin, part_bytes));
+  return all;
 }
 
-void send_frame(zmq::socket_t& socket, FrameParts parts) {
-  std::size_t left = parts.rest.size();
-  send_part(socket, std::move(parts.header), Part::middle);
-  send_part(socket, std::move(parts.body), left == 0 ? Part::last : Part::middle);
-  for (zmq::message_t& part : parts.rest)
-    send_part(socket, std::move(part), --left == 0 ? Part::last : Part::middle);
+void send_message(zmq::socket_t& socket, FrameMessage message) {
+  send_part(socket, std::move(message.header), Part::middle);
+  send_part(socket, std::move(message.body), message.position ? Part::middle : Part::last);
+  if (message.position) send_part(socket, std::move(*message.position), Part::last);
 }
 
 bool readable(zmq::socket_t& socket) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -10,19 +11,48 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "base/payload.hpp"
 #include "paths/wire/frame.hpp"
 
 namespace paths {
 
-/// Size of the parts in which a body is sent. Each part arrives without a copy. ZeroMQ drops a peer
-/// if no complete part has arrived from it for 15 s. A link of 9 Mbit/s or more is fast enough.
-inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
+/// Size of the parts in which a large body is sent. Each part is a ZeroMQ message of its own,
+/// because ZeroMQ keeps all parts of one message before it delivers the first of them. Parts of
+/// this size are as fast as whole bodies over TCP.
+inline constexpr std::size_t body_part_bytes = std::size_t{1} << 20;
+/// Size of the parts on encrypted connections. A peer may announce a message of this size before
+/// its key is checked. Larger parts are not faster, because encryption takes most of the time.
+inline constexpr std::size_t encrypted_part_bytes = std::size_t{256} << 10;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
-/// Decodes a message, which consists of a header and at least one part of a body. Returns nullopt
-/// if the bytes are not a frame.
-std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body);
+/// Assembles the frames of one connection from their messages. The bytes of a body of several parts
+/// are copied once, to their final place.
+/// Thread-safe: no.
+class FrameAssembly {
+ public:
+  /// Function that returns the maximum size of the body that follows a header.
+  using BodyBytesMax = std::function<std::uint64_t(const Frame& head)>;
+
+  /// Takes a message, which consists of a header and the parts `rest`. Returns a frame if the
+  /// message completes one. Otherwise wrong() tells whether the message is invalid. Calls `most`
+  /// before it makes room for a body of more than unasked_body_bytes.
+  std::optional<Frame> take(const zmq::message_t& header, std::span<zmq::message_t> rest,
+                            const BodyBytesMax& most);
+  /// Description of the invalid message; "" if there was none.
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  std::optional<Frame> take_whole(const zmq::message_t& header, zmq::message_t body);
+  std::optional<Frame> take_part(const zmq::message_t& part);
+  bool begin(const zmq::message_t& header, std::uint64_t total, const BodyBytesMax& most);
+  bool is_under_way() const { return !rest_.empty(); }
+
+  std::vector<std::byte> header_;  // header of the body under way
+  base::Payload body_;             // body under way; no other thread has seen it
+  std::span<std::byte> rest_;      // part of body_ that has not arrived
+  std::string wrong_;
+};
 
 /// Calls a ZeroMQ function again as long as a signal interrupts it before it has any effect.
 template <class Call>
@@ -37,8 +67,9 @@ auto uninterrupted(Call call) {
 }
 
 /// Receives the next message with all of its parts. Returns the number of parts; 0 = there is no
-/// message. Stores the first parts in the messages to which `parts` points, and all further parts
-/// in `rest`.
+/// message. Stores the first parts in the messages to which `parts` points, and at most `parts_max`
+/// further ones in `rest`. Discards all others.
+inline constexpr std::size_t parts_max = 8;
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest);
 
@@ -46,16 +77,22 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 /// does not have the property.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// All parts of a frame. A body of 4 KiB or more is sent without a copy. All parts are made before
-/// the first one is sent. Otherwise an error in a later part would leave the frame incomplete, and
-/// the peer would take the next frame for the rest of this one.
-struct FrameParts {
+/// A message of a frame: a header and a body, or a part of a large body and its position.
+struct FrameMessage {
   zmq::message_t header, body;
-  std::vector<zmq::message_t> rest;  ///< further parts of a large body
+  std::optional<zmq::message_t> position;
 };
-FrameParts parts_of(const Frame& frame);
-/// Sends a frame; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
-void send_frame(zmq::socket_t& socket, FrameParts parts);
+/// All messages of a frame. They are made before the first one is sent. If the making of a later
+/// message failed, the peer would wait for the rest of the body.
+struct FrameMessages {
+  FrameMessage first;
+  std::vector<FrameMessage> further;  ///< further parts of a large body
+};
+/// Returns the messages of a frame, whose parts have at most `part_bytes`. A body of 4 KiB or more
+/// is sent without a copy.
+FrameMessages messages_of(const Frame& frame, std::size_t part_bytes = body_part_bytes);
+/// Sends a message; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
+void send_message(zmq::socket_t& socket, FrameMessage message);
 enum class Part : std::uint8_t { middle, last };
 /// Sends one part; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);

@@ -82,15 +82,20 @@ void Sockets::receive_from(Outgoing& peer) {
   for (int i = 0; i < messages_in_a_row; ++i) {
     if (peer.lost || receiver_ == nullptr) return;
     zmq::message_t header;
-    if (receive_all(peer.dealer, {&header}, body_) == 0) return;
-    auto frame = frame_of(header, body_);
-    if (!frame) {
-      return lose(peer, fmt::format("host {} replied {} bytes that are not a frame", name_of(peer),
-                                    header.size()));
-    }
-    receiver_->deliver(peer.id, std::move(*frame));
+    if (receive_all(peer.dealer, {&header}, rest_) == 0) return;
+    auto frame = assemble(peer, header);
+    if (const std::string& wrong = peer.frames.wrong(); !wrong.empty())
+      return lose(peer, fmt::format("host {} replied {}", name_of(peer), wrong));
+    if (frame) receiver_->deliver(peer.id, std::move(*frame));
   }
   receive_soon(peer);
+}
+
+/// Takes the message of which `header` and `rest_` are the parts. Returns the frame that it
+/// completes.
+std::optional<Frame> Sockets::assemble(SocketPeer& peer, const zmq::message_t& header) {
+  return peer.frames.take(
+      header, rest_, [&](const Frame& head) { return receiver_->body_bytes_max(peer.id, head); });
 }
 
 void Sockets::receive_soon(Outgoing& peer) {
@@ -109,10 +114,10 @@ void Sockets::receive_incoming() {
   look_at_router_monitor();
   for (int i = 0; i < messages_in_a_row; ++i) {
     zmq::message_t routing_id, header;
-    if (receive_all(router_, {&routing_id, &header}, body_) == 0) return report_closed();
+    if (receive_all(router_, {&routing_id, &header}, rest_) == 0) return report_closed();
     Incoming* peer = incoming_of(routing_id, header);
     if (peer == nullptr || peer->lost) continue;
-    auto frame = frame_of(header, body_);
+    auto frame = assemble(*peer, header);
     const bool is_first = frame && !std::exchange(peer->has_greeted, true);
     if (const std::string why = is_first ? wrong_name(*peers_, *peer, *frame) : ""; !why.empty()) {
       receiver_->turned_away(peer->source, "refused: " + why);
@@ -120,10 +125,9 @@ void Sockets::receive_incoming() {
       lose(*peer, why);
     } else if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
-    } else {
-      receiver_->turned_away(peer->source,
-                             fmt::format("ignored: {} bytes that are not a frame", header.size()));
-      lose(*peer, "it sent bytes that are not a frame");
+    } else if (const std::string& wrong = peer->frames.wrong(); !wrong.empty()) {
+      receiver_->turned_away(peer->source, "ignored: " + wrong);
+      lose(*peer, "it sent " + wrong);
     }
   }
   receive_incoming_soon();
@@ -144,6 +148,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   }
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
+  peer.part_bytes = part_bytes_to(peers_->hosts[host_].address);
   peer.source = property(header, "Peer-Address").value_or("");
   peer.key_owner = property(header, "User-Id").value_or("");
   // ZeroMQ has reported the connection before its first frame arrived. If the connection was closed
@@ -230,6 +235,7 @@ void Sockets::report_closed() {
 // entry stays until the peer is gone. Until then, its frames are ignored.
 void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
+  peer.frames = {};
   receive_later([this, id = peer.id, reason = std::move(reason)] {
     forget(id);
     if (receiver_ != nullptr) receiver_->connection_lost(id, reason);

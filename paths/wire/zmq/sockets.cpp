@@ -22,9 +22,13 @@ namespace {
 // abort().
 constexpr std::size_t threads_of_zmq = 2, threads_of_authenticator = 1;
 constexpr int sockets_max = 16384;
-// Maximum number of received messages that ZeroMQ queues for each peer. At this number ZeroMQ stops
-// reading, and TCP makes the peer wait.
-constexpr int received_ahead = 1024;
+// Maximum number of bytes in received messages that ZeroMQ queues for each peer over TCP. At this
+// number ZeroMQ stops reading, and TCP makes the peer wait.
+constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
+// Maximum number of received messages that ZeroMQ queues for each peer over a Unix socket, which no
+// other user can reach. If the peer closes while ZeroMQ does not read, ZeroMQ loses what it has not
+// read. The number is therefore higher than for TCP.
+constexpr int received_ahead_of_neighbour = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
@@ -184,6 +188,7 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   Outgoing& peer = outgoing_[connection];
   peer.id = connection;
   peer.host = host;
+  peer.part_bytes = part_bytes_to(address);
   try {
     peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
     set_options(peer.dealer, address);
@@ -211,7 +216,9 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
 /// of this run.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
-    incoming_.at(known->second).lost = true;
+    Incoming& peer = incoming_.at(known->second);
+    peer.lost = true;
+    peer.frames = {};
     return;
   }
   const auto found = outgoing_.find(connection);
@@ -226,7 +233,9 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   if (found == outgoing_.end() || found->second.lost) return;
   Outgoing& peer = found->second;
   try {
-    send_frame(peer.dealer, parts_of(frame));
+    FrameMessages messages = messages_of(frame, peer.part_bytes);
+    send_message(peer.dealer, std::move(messages.first));
+    for (FrameMessage& message : messages.further) send_message(peer.dealer, std::move(message));
     // Sending may have consumed the signal that a message has arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
@@ -240,9 +249,13 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
   if (peer.lost) return;
   ENSURE_EQ(peer.id, connection);
   try {
-    FrameParts parts = parts_of(frame);
-    send_part(router_, zmq::message_t(routing_id), Part::middle);
-    send_frame(router_, std::move(parts));
+    FrameMessages messages = messages_of(frame, peer.part_bytes);
+    const auto send = [&](FrameMessage& message) {
+      send_part(router_, zmq::message_t(routing_id), Part::middle);
+      send_message(router_, std::move(message));
+    };
+    send(messages.first);
+    for (FrameMessage& message : messages.further) send(message);
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
     lose(peer, peer_gone);
@@ -256,13 +269,23 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
 void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);
+  // ZeroMQ counts messages, not bytes. It closes a connection on which a longer part is announced.
+  const std::size_t part_bytes = part_bytes_to(address);
+  const int received_ahead = socket_file(address).empty()
+                                 ? static_cast<int>(received_ahead_bytes / part_bytes)
+                                 : received_ahead_of_neighbour;
   socket.set(zmq::sockopt::rcvhwm, received_ahead);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(part_bytes + header_bytes_max));
   socket.set(zmq::sockopt::linger, linger_ms);
   socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
   socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
   socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_ms);
   socket.set(zmq::sockopt::heartbeat_timeout, silence_max_ms);
   socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
+}
+
+std::size_t Sockets::part_bytes_to(const std::string& address) const {
+  return keyring_for(*peers_, address) != nullptr ? encrypted_part_bytes : body_part_bytes;
 }
 
 /// Returns a monitor: a socket on which ZeroMQ reports the events of `socket`. The caller must

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include "paths/wire/socket_folder.hpp"
 #include "paths/wire/transport.hpp"
 #include "paths/wire/zmq/authenticator.hpp"
+#include "paths/wire/zmq/codec.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -24,6 +26,8 @@ namespace paths {
 struct SocketPeer {
   ConnectionId id = 0;
   bool lost = false;
+  std::size_t part_bytes = body_part_bytes;  ///< size of the parts of bodies sent to the peer
+  FrameAssembly frames;                      ///< frames that arrive from the peer
 };
 
 /// A connection that this host has made.
@@ -111,6 +115,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void receive_incoming();
   void receive_soon(Outgoing& peer);
   void receive_incoming_soon();
+  std::optional<Frame> assemble(SocketPeer& peer, const zmq::message_t& header);
   Incoming* incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
   void look_at_monitor(Outgoing& peer);
   void look_at_router_monitor();
@@ -121,6 +126,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void close_all();
 
   void set_options(zmq::socket_t& socket, const std::string& address);
+  std::size_t part_bytes_to(const std::string& address) const;
   zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
   void unwatch(zmq::socket_t& socket) { runtime_.unwatch(socket.get(zmq::sockopt::fd)); }
   const std::string& name_of(const Outgoing& peer) const { return peers_->hosts[peer.host].name; }
@@ -153,7 +159,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
   std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
-  std::vector<zmq::message_t> body_;  // parts of the message that is being received
+  std::vector<zmq::message_t> rest_;  // parts after the header of the message under way
   // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if it did
   // not fail.
   std::string handshake_failure_;

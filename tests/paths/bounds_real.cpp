@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/bounds_real.cpp — memory that strangers and peers can take from a host.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "pastset/tuple.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/raw_peer.hpp"
+#include "tests/support/resources.hpp"
+
+namespace {
+
+using namespace test_support;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t mebi = 1 << 20;
+constexpr std::uint64_t two_gibi = 2048 * mebi;
+
+std::string config(int port, const std::string& security, const std::string& more = "") {
+  return fmt::format(
+      "network: {{port: {}, security: {}}}\nshared_memory: false\n{}"
+      "clusters: {{a: {{hosts: 2, threads: 1}}}}\n"
+      "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
+      port, security, more);
+}
+
+/// Two hosts that reduce until the test ends them.
+class Run {
+ public:
+  Run(int port, const std::string& security)
+      : sim_(config(port, security)),
+        hosts_(start_hosts(sim_, [this](paths::Thread& thread, const Say& say) {
+          double end = 0;
+          for (int round = 0; end == 0; ++round) {
+            const bool wants_end = thread.rank() == 0 && fs::exists(end_file_);
+            end = thread.path("sum").move_value(wants_end ? 1.0 : 0.0).payload.read<double>();
+            if (round == 20) say("is at work");
+            thread.sleep_for(1ms);
+          }
+        })) {
+    for (auto& [name, process] : hosts_) REQUIRE(process.says("is at work"));
+    resident_ = resident_kib(victim().pid());
+  }
+  const Sim& sim() const { return sim_; }
+  HostProcess& victim() { return hosts_.at("a-0"); }
+  /// Checks that the victim's memory has not grown by more than 16 MiB.
+  void check_memory() {
+    if (!keeps_freed_memory) CHECK(resident_kib(victim().pid()) < resident_ + 16 * 1024);
+  }
+  void end_well() {
+    std::ofstream(end_file_).put('.');
+    check_all_end_well(hosts_);
+  }
+
+ private:
+  const Folder folder_;
+  const std::string end_file_ = folder_.file("end");
+  const Sim sim_;
+  HostProcesses hosts_;
+  std::uint64_t resident_ = 0;
+};
+
+/// Returns the header of a hello from host a-1 to host a-0.
+RawHeader hello_of(const paths::Plan& plan) {
+  return {.run_high = plan.digest.high,
+          .run_low = plan.digest.low,
+          .text = "a-1",
+          .from_host = 1,
+          .stage = plan.shares[0].entrances.at(0).stage};
+}
+
+/// Checks that the host closes the connection long before `peer` has sent 2 GiB.
+void check_is_stopped(RawPeer& peer, Run& run) {
+  CHECK(peer.flood(two_gibi) < 256 * mebi);
+  CHECK(peer.is_closed());
+  run.check_memory();
+}
+
+}  // namespace
+
+TEST_CASE("bounds: in plain a stranger that announces too much is closed and costs no memory") {
+  const int port = free_ports(2);
+  Run run(port, "plain");
+  constexpr std::uint64_t one = 1;
+  for (const std::uint64_t length : {mebi + (64 << 10) + 1, one << 31, (one << 31) + 1, one << 32,
+                                     (one << 63) - 1, one << 63, ~std::uint64_t{0}}) {
+    INFO("length " << length);
+    RawPeer first(port), later(port);
+    first.shake_hands();
+    first.send_bytes(zmtp_length(length, false));
+    check_is_stopped(first, run);
+    later.shake_hands();
+    later.send_bytes(zmtp_part("a header", true) + zmtp_length(length, true));
+    check_is_stopped(later, run);
+  }
+  // A body beyond 1 MiB, on a connection that is not welcomed.
+  for (const std::uint64_t total : {2 * mebi, one << 31, one << 40, ~std::uint64_t{0}}) {
+    const std::string hello =
+        raw_hello(hello_of(run.sim().plan()), run.sim().plan().digest.high, 0);
+    RawPeer peer(port);
+    peer.send_first_part(hello, std::string(mebi, 'x'), total);
+    for (int part = 0; part < 64; ++part)
+      peer.send_bytes(zmtp_part("", true) + zmtp_part(std::string(mebi, 'x'), false));
+    run.check_memory();
+  }
+  run.end_well();
+}
+
+TEST_CASE("bounds: with encryption a stranger without the key costs no memory") {
+  const int port = free_ports(2);
+  Run run(port, "run");
+  constexpr std::uint64_t one = 1;
+  for (const std::uint64_t length : {one << 20, one << 31, one << 32, ~std::uint64_t{0}}) {
+    INFO("length " << length);
+    RawPeer peer(port, zmtp_curve_greeting());
+    peer.send_bytes(zmtp_length(length, false));
+    check_is_stopped(peer, run);
+  }
+  // Parts without end, before the handshake and in place of its first command.
+  for (const std::string& greeting : {zmtp_curve_greeting(), zmtp_greeting()}) {
+    RawPeer peer(port, greeting);
+    const std::string part = zmtp_part(std::string(60'000, 'x'), true);
+    for (std::uint64_t sent = 0; peer.is_there() && sent < two_gibi; sent += part.size())
+      peer.send_bytes(part);
+    check_is_stopped(peer, run);
+  }
+  run.end_well();
+}
+
+TEST_CASE("bounds: a host that announces a tuple larger than the plan's is lost at once") {
+  const int port = free_ports(2);
+  const Sim sim(config(port, "plain", "deadline: 20s\n"));
+  HostProcess victim(sim, 0, [](paths::Thread& thread, const Say& say) {
+    say("is at work");
+    thread.path("sum").move_value(1.0);
+  });
+  REQUIRE(victim.says("is at work"));
+  const paths::Plan& plan = sim.plan();
+  RawPeer peer(port);
+  peer.send_frame(raw_hello(hello_of(plan), plan.digest.high, plan.digest.low));
+  REQUIRE(peer.next_header().has_value());
+  peer.send_first_part(raw_move(hello_of(plan), 1), std::string(mebi, 'x'), 64 * mebi);
+  const int code = victim.end();
+  INFO(victim.text());
+  CHECK(code == 1);
+  CHECK_THAT(victim.text(), Catch::Contains("a body of 67108864 bytes, of which at most 1048576 "
+                                            "may come"));
+}
+
+TEST_CASE("bounds: tuples of several parts arrive on every path that the plan has for them") {
+  const bool shared_memory = GENERATE(false, true);
+  const Sim sim(fmt::format(R"({}shared_memory: {}
+clusters:
+  a: {{hosts: 2, threads: 1}}
+  b: {{hosts: 2, threads: 1}}
+links: [{{between: [a, b], latency: 1ms}}]
+collectives:
+  tree: {{operation: sum, template: "f64[400000]", algorithm: sequential}}
+  roots: {{operation: sum, template: "f64[400000]", algorithm: magpie}}
+  late: {{operation: sum, template: "f64[400000]", algorithm: "lagged:1"}}
+elements: {{work: {{host: a-0, template: bytes, keep_newest: 0, reach: all}}}}
+)",
+                            network_line("tcp", 4), shared_memory));
+  constexpr std::size_t count = 400'000;
+  auto hosts = start_hosts(sim, [](paths::Thread& thread, const Say&) {
+    const std::vector<double> ones(count, 1.0);
+    const auto check = [](const base::Payload& sum, double expected) {
+      if (sum.size() != count * sizeof(double) || sum.read<double>() != expected)
+        throw std::runtime_error("a wrong tuple");
+    };
+    const auto payload = base::Payload::copy_of(std::as_bytes(std::span(ones)));
+    for (const char* path : {"tree", "roots"}) check(thread.path(path).move(payload).payload, 4);
+    for (int round = 0; round < 3; ++round) thread.path("late").move(payload);
+    const pastset::Template bytes = *pastset::Template::parse("bytes");
+    thread.path("work").move(
+        pastset::TupleWriter(bytes).put_bytes(std::as_bytes(std::span(ones))).payload());
+    if (thread.path("work").observe().payload.size() < payload.size())
+      throw std::runtime_error("a wrong tuple");
+  });
+  check_all_end_well(hosts);
+}
