@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/payload.hpp"
+#include "base/units.hpp"
 #include "paths/travel_error.hpp"
+#include "runtime/wait.hpp"
 
 namespace paths {
 
@@ -66,12 +68,15 @@ struct OperationHead {
   std::uint32_t slot = 0;     ///< index of the contributor at the next join
   std::uint32_t segment = 0;  ///< index of this part of a large tuple, less than `segments`
   std::uint32_t segments = 1;
-  // always 0; hosts refuse other values
-  std::uint32_t epoch = 0;
   /// In a move: its number on its path, from 0; identifies the round.
   std::uint64_t sequence = 0;
   std::uint64_t number = 0;         ///< argument of the operation; see OperationKind
   std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload
+  /// Time on the clock of this host at which the operation fails; 0 = not set yet. The first stage
+  /// sets it, and all waits of the operation end at this time. Another host gets the time that is
+  /// left.
+  base::Nanos until{0};
+  runtime::Deadline deadline() const { return runtime::Deadline::written_at(until); }
 };
 
 /// One operation on its way down. Wrappers pass on the operation that they received, or a changed

@@ -29,6 +29,9 @@ struct Stage {
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
   std::uint32_t slot = 0;       ///< slot of this stage's first contributor at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
+  /// Number of hosts over which a failure may travel before the reply of the stage below is late.
+  /// Only set if the stage below is on another host.
+  std::uint32_t hosts_to_reply = 0;
   /// Operations that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
   /// Whether an operation that owns no context (OS thread or fiber) needs one at this stage. This

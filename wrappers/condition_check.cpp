@@ -179,7 +179,8 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
 
 Result ConditionCheck::wait_for_decision(const Operation& operation, const Partial& own,
                                          StageId stage) {
-  const runtime::Deadline deadline = deployment_.deadline();
+  const runtime::Deadline deadline = runtime::Deadline::written_at(
+      deployment_.round_end(operation.until, deployment_.plan().stages[stage].wrapper));
   const base::Nanos began = deployment_.runtime().now();
   paths::AwaitedValues reads(deployment_, stage, own.sequence, clusters_.size(), own_);
   Asking asking(*this, operation);

@@ -79,7 +79,7 @@ void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
   const InLine in_line{*this, take_place(key)};
   lock.unlock();
   deployment_.runtime().sleep_until(arrives);
-  wait_for_turn(in_line.place, deployment_.deadline());
+  wait_for_turn(in_line.place, operation.deadline());
 }
 
 EmulateLink::Passed EmulateLink::pass(base::Nanos now, std::size_t bytes) {

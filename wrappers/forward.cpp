@@ -39,7 +39,8 @@ std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& plac
 void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   const paths::StageId stage = leave(operation, next);
   if (!operation.one_way)
-    return next.deployment().remote_calls().call(to_host_, stage, std::move(operation), responder);
+    return next.deployment().remote_calls().call(to_host_, next.stage(), std::move(operation),
+                                                 responder);
   next.deployment().remote_calls().push(to_host_, stage, std::move(operation));
   responder.reply(paths::Result{});
 }

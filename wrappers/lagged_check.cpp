@@ -109,7 +109,8 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
 
 /// Blocks until the values of all clusters for the round are known. Returns whether it had to wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
-  const runtime::Deadline deadline = deployment_.deadline();
+  const runtime::Deadline deadline = runtime::Deadline::written_at(
+      deployment_.round_end(operation.until, deployment_.plan().stages[stage].wrapper));
   paths::AwaitedValues reads(deployment_, stage, sequence, clusters_.size(), own_);
   for (bool has_waited = false;; has_waited = true) {
     const std::uint64_t changes = changes_->count();

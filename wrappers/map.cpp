@@ -54,7 +54,7 @@ paths::Result Map::operate(paths::Operation operation, paths::Next next) {
   const std::shared_ptr<pastset::Element> mapped = element(operation, next);
   if (mapped == nullptr) return next(std::move(operation));
   next.taken();
-  return paths::operate_on(*mapped, operation, next.deployment().deadline());
+  return paths::operate_on(*mapped, operation, operation.deadline());
 }
 
 pastset::Element* Map::element_here() {

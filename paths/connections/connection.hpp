@@ -29,8 +29,9 @@ struct Connection;
 /// A request whose caller waits for a reply.
 struct PendingCall {
   std::uint32_t path = 0;
-  base::Payload moved;  // request's payload; set if the reply may refer to it
-  runtime::Deadline deadline;
+  base::Payload moved;        // request's payload; set if the reply may refer to it
+  base::Nanos until{0};       // deadline of the operation
+  base::Nanos reply_time{0};  // time that the reply has after `until`
   Connection* connection = nullptr;
   std::uint64_t number = 0;
   bool is_held = true;  // whether the request has not been sent yet

@@ -81,6 +81,12 @@ Frame ConnectionTable::refusal(const std::string& why) const {
   return frame;
 }
 
+base::Nanos ConnectionTable::time_left(base::Nanos until) const {
+  if (until == base::Nanos(0) || until == base::Nanos::max()) return base::Nanos(0);
+  const base::Nanos left = until - runtime_.roughly_now();
+  return left == base::Nanos(0) ? base::Nanos(-1) : left;
+}
+
 TravelError ConnectionTable::gone(const Connection& connection, std::uint32_t path) const {
   return TravelError(name(), peers_->graph_of(path), "forward",
                      fmt::format("host {} is gone: {}", name_of(connection.peer), connection.lost),

@@ -53,6 +53,8 @@ class ConnectionTable {
   Frame frame_of(FrameKind kind) const;
   /// Returns a refuse frame with the reason `why`.
   Frame refusal(const std::string& why) const;
+  /// Returns Frame::time_left for an OperationHead::until.
+  base::Nanos time_left(base::Nanos until) const;
   /// Returns the error that callers on a lost connection get.
   TravelError gone(const Connection& connection, std::uint32_t path) const;
 

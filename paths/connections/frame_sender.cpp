@@ -177,6 +177,7 @@ void FrameSender::leave(Connection& connection, Frame&& frame) {
     connection.call_of(frame.call)->is_held = false;
     if (StandingCall* const of = connection.standing_of(frame.call)) of->is_known = true;
   }
+  frame.time_left = table_.time_left(frame.operation.until);
   post(connection, std::move(frame));
 }
 

@@ -11,11 +11,12 @@
 namespace paths {
 
 Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                      runtime::Deadline deadline) {
+                      base::Nanos reply_time) {
   const std::string& peer = table_.name_of(to_host);
   const std::uint64_t sequence = operation.sequence;
   PendingCall call;
-  call.deadline = deadline;
+  call.until = operation.until;
+  call.reply_time = reply_time;
   runtime::Lock lock(table_.mutex());
   struct Forget {
     Requests& requests;
@@ -28,20 +29,19 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   while (!call.answered && call.lost.empty()) {
     const bool lacks_credits = call.lacks_credits();
     const runtime::Woken woken = call.waiting.wait(
-        lock, limit_of(call),
+        lock, runtime::Deadline::written_at(limit_of(call)),
         {lacks_credits ? "credits from host" : "a reply from host", peer, sequence});
     if (woken == runtime::Woken::expired && lacks_credits == call.lacks_credits()) throw late(call);
   }
   return result_of(call);
 }
 
-/// Returns the time at which the caller stops waiting. If the operation misses the deadline on the
-/// far host, that host replies with an error that names the missing host. The time limit on this
-/// host is one deadline later, and applies only if the far host does not reply at all. The loss of
-/// a host is noticed earlier.
-runtime::Deadline Requests::limit_of(const PendingCall& call) const {
-  if (call.lacks_credits()) return call.deadline;
-  return {call.deadline.at + table_.peers().deadline, call.deadline.written};
+/// Returns the time at which the caller stops waiting. If the operation misses its deadline on the
+/// far host, that host replies with an error that names the missing host. The reply has the time
+/// `reply_time` for its way. The caller stops waiting then if the far host does not reply at all.
+base::Nanos Requests::limit_of(const PendingCall& call) {
+  const bool has_limit = call.until != base::Nanos::max();
+  return call.lacks_credits() || !has_limit ? call.until : call.until + call.reply_time;
 }
 
 TravelError Requests::late(const PendingCall& call) const {
@@ -63,10 +63,11 @@ Result Requests::result_of(PendingCall& call) const {
 // ---- without a context ------------------------------------------------------------------------
 
 void Requests::begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                          runtime::Deadline deadline, Responder& responder) {
+                          base::Nanos reply_time, Responder& responder) {
   runtime::Lock lock(table_.mutex());
   AsynchronousCall& begun = responder.emplace_state<AsynchronousCall>(*this);
-  begun.call.deadline = deadline;
+  begun.call.until = operation.until;
+  begun.call.reply_time = reply_time;
   begun.call.asynchronous = &begun;
   bool is_short = false;
   try {
@@ -107,7 +108,7 @@ base::Nanos Requests::end_late(base::Nanos now) {
   for (const auto& [id, connection] : table_.all())
     connection->each_call([&](const PendingCall& call) {
       if (call.asynchronous == nullptr || call.asynchronous->is_notified) return;
-      const base::Nanos until = runtime::end_of(table_.runtime(), limit_of(call));
+      const base::Nanos until = limit_of(call);
       if (until > now) {
         next = std::min(next, until);
         return;
@@ -154,6 +155,7 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   frame.result.sequence = operation.sequence;
   frame.result.contributions = operation.contributions;
   frame.result.payload = std::move(operation.payload);
+  frame.result.number = static_cast<std::uint64_t>(table_.time_left(operation.until).count());
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 

@@ -20,14 +20,13 @@ class Requests {
 
   /// Sends the operation and returns the reply.
   ///
-  /// Blocks: until the reply arrives, or until `deadline` plus the run's deadline.
-  /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
-  Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
-              runtime::Deadline deadline);
+  /// Blocks: until the reply arrives, at most until the deadline of the operation plus
+  /// `reply_time`. Throws: TravelError if the reply is an error, or if the peer is lost or late.
+  Result call(std::uint32_t to_host, StageId stage, Operation&& operation, base::Nanos reply_time);
   /// Sends an operation for which no thread or fiber waits. `responder` gets the reply. If the
   /// function throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
-                  runtime::Deadline deadline, Responder& responder);
+                  base::Nanos reply_time, Responder& responder);
   /// Fails the calls that begin_call() has begun and whose reply is late at the time `now`. Returns
   /// the time at which the next reply would be late; Nanos::max() if no call waits.
   base::Nanos end_late(base::Nanos now);
@@ -40,7 +39,7 @@ class Requests {
   void end(AsynchronousCall& call);
   bool request(PendingCall& call, std::uint32_t to_host, StageId stage, Operation& operation);
   void leave(const PendingCall& call, bool is_short, Operation& operation, runtime::Lock& lock);
-  runtime::Deadline limit_of(const PendingCall& call) const;
+  static base::Nanos limit_of(const PendingCall& call);
   Result result_of(PendingCall& call) const;
   TravelError late(const PendingCall& call) const;
   void forget(const PendingCall& call, runtime::Lock& lock);

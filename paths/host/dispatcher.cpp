@@ -113,6 +113,7 @@ Dispatcher::Service& Dispatcher::take_service() {
 
 void Dispatcher::run(ConnectionId connection, Frame&& frame) {
   using Verdict = Validator::Verdict;
+  frame.operation.until = deployment_.operation_end(frame.time_left);
   Verdict verdict;
   Service* service = nullptr;
   {

@@ -14,6 +14,20 @@
 #include "paths/plan/path_tuples.hpp"
 
 namespace paths {
+namespace {
+
+/// Returns Stage::hosts_to_reply of a stage.
+std::uint32_t hosts_to_reply(const Plan& plan, StageId stage) {
+  std::uint32_t count = 0;
+  for (StageId below = plan.stages[stage].below; below != no_stage;
+       below = plan.stages[stage].below) {
+    if (plan.host_of(stage) != plan.host_of(below)) ++count;
+    stage = below;
+  }
+  return count + plan.wrappers[plan.stages[stage].wrapper].hosts_above;
+}
+
+}  // namespace
 
 PlanInstance::PlanInstance(Deployment& deployment, SharedElements& shared,
                            const WrapperKinds& kinds)
@@ -88,7 +102,9 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
     stage.needs_context = last->wrapper->needs_context();
-    if (stage.below == nullptr && stage.below_id != no_stage) exits_.push_back(&stage);
+    if (stage.below != nullptr || stage.below_id == no_stage) continue;
+    stage.hosts_to_reply = hosts_to_reply(plan, id);
+    exits_.push_back(&stage);
   }
 }
 

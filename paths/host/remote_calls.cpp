@@ -32,40 +32,49 @@ std::vector<std::uint32_t> RemoteCalls::peers() const {
   return {peers.begin(), peers.end()};
 }
 
-Result RemoteCalls::call_and_wait(std::uint32_t to_host, StageId stage, Operation&& operation) {
+/// Returns the time after the deadline of an operation at which its reply must have arrived. A host
+/// waits longer than the hosts below it. So the error of the host that knows the missing
+/// contributor arrives first.
+base::Nanos RemoteCalls::reply_time(const Stage& exit) const {
+  return deployment_.time_per_host() * std::min(exit.hosts_to_reply, 2 * HostView::hosts_max);
+}
+
+Result RemoteCalls::call_and_wait(std::uint32_t to_host, const Stage& exit, Operation&& operation) {
   const OperationHead asked = operation;
-  Result answer = deployment_.connections().requests().call(to_host, stage, std::move(operation),
-                                                            deployment_.deadline());
-  if (const Failure wrong = wrong_answer(to_host, stage, asked, answer)) throw TravelError(*wrong);
+  Result answer = deployment_.connections().requests().call(to_host, exit.below_id,
+                                                            std::move(operation), reply_time(exit));
+  if (const Failure wrong = wrong_answer(to_host, exit.below_id, asked, answer))
+    throw TravelError(*wrong);
   return answer;
 }
 
-void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operation,
+void RemoteCalls::call(std::uint32_t to_host, const Stage& exit, Operation&& operation,
                        Responder& responder) {
   if (responder.owns_context())
-    return responder.reply(call_and_wait(to_host, stage, std::move(operation)));
-  begin_call(to_host, stage, std::move(operation), responder);
+    return responder.reply(call_and_wait(to_host, exit, std::move(operation)));
+  begin_call(to_host, exit, std::move(operation), responder);
 }
 
 /// Not inlined into call(), because many fibers may wait below call() and should use little stack.
-[[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, StageId stage,
+[[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, const Stage& exit,
                                                Operation&& operation, Responder& responder) {
-  const runtime::Deadline limit = deployment_.deadline();
+  const StageId stage = exit.below_id;
+  const base::Nanos until = operation.until;
   responder.on_reply(
       [this, to_host, stage, asked = OperationHead(operation)](Responder up, Outcome&& outcome) {
         if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
         up.reply(std::move(outcome));
       });
   try {
-    deployment_.connections().requests().begin_call(to_host, stage, std::move(operation), limit,
-                                                    responder);
+    deployment_.connections().requests().begin_call(to_host, stage, std::move(operation),
+                                                    reply_time(exit), responder);
   } catch (...) {
     responder.pop_state();
     throw;
   }
   // expect() must follow begin_call(), because the deadline monitor does not see calls that have
   // not begun.
-  deployment_.expect(runtime::end_of(deployment_.runtime(), limit));
+  deployment_.expect(until);
 }
 
 void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation) {
@@ -85,16 +94,18 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
   // The stage with the lowest id is used, so that each reading of the peer's clock uses the same
   // connection.
-  StageId entrance = no_stage;
+  const Stage* lowest = nullptr;
   for (const Stage* exit : deployment_.instance().exits())
-    if (deployment_.plan().host_of(exit->below_id) == peer)
-      entrance = std::min(entrance, exit->below_id);
-  ENSURE(entrance != no_stage);
+    if (deployment_.plan().host_of(exit->below_id) == peer &&
+        (lowest == nullptr || exit->below_id < lowest->below_id))
+      lowest = exit;
+  ENSURE(lowest != nullptr);
   Operation question;
+  question.until = deployment_.operation_end();
   question.kind = OperationKind::clock;
   ClockReading reading;
   reading.asked = deployment_.runtime().now();
-  const Result answer = call_and_wait(peer, entrance, std::move(question));
+  const Result answer = call_and_wait(peer, *lowest, std::move(question));
   reading.answered = deployment_.runtime().now();
   if (answer.number > static_cast<std::uint64_t>(base::time_max.count()))
     throw TravelError(deployment_.name(), "", "",

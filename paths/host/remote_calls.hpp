@@ -13,6 +13,7 @@
 namespace paths {
 
 class Deployment;
+struct Stage;
 
 /// Sends operations to stages of other hosts, and checks the results.
 ///
@@ -28,12 +29,13 @@ class RemoteCalls {
   /// Returns the hosts to which paths of this host lead directly, in rising order.
   std::vector<std::uint32_t> peers() const;
 
-  /// Sends `operation` to stage `stage` on `to_host`. `responder` gets the reply.
+  /// Sends `operation` from the stage `exit` to the stage below it, on `to_host`. `responder` gets
+  /// the reply.
   ///
   /// Blocks: until the reply arrives, if the operation owns the calling thread or fiber.
   /// Throws: TravelError if the host is lost or late. Stop if that thread or fiber is cancelled.
   ///         After an exception the caller still owns the responder.
-  void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
+  void call(std::uint32_t to_host, const Stage& exit, Operation&& operation, Responder& responder);
   /// Sends `operation` in one frame, without a reply. Does not block. While a push waits for
   /// credits, a newer push of the same path replaces it, unless the waiting push has `kept` set.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
@@ -50,9 +52,10 @@ class RemoteCalls {
   ClockReading read_clock(std::uint32_t peer);
 
  private:
-  Result call_and_wait(std::uint32_t to_host, StageId stage, Operation&& operation);
-  void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
+  Result call_and_wait(std::uint32_t to_host, const Stage& exit, Operation&& operation);
+  void begin_call(std::uint32_t to_host, const Stage& exit, Operation&& operation,
                   Responder& responder);
+  base::Nanos reply_time(const Stage& exit) const;
   Failure wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                        const Result& answer);
 

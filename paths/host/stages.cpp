@@ -155,6 +155,7 @@ Result run_stage(Deployment& deployment, const Stage& stage, Operation operation
 
 void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
                  Responder responder) {
+  if (operation.until == base::Nanos(0)) operation.until = deployment.operation_end();
   if (operation.failure && !stage.wrapper->sees_failed_operations())
     return pass_by(deployment, stage, std::move(operation), std::move(responder));
   if (stage.wrapper->needs_context() && !responder.owns_context())

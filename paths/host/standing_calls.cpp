@@ -18,6 +18,10 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
   return connection * standing_max + standing;
 }
 
+base::Nanos time_left_of(const ShortFrame& request) {
+  return base::Nanos(static_cast<std::int64_t>(request.result.number));
+}
+
 }  // namespace
 
 Dispatcher::Standing::Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
@@ -44,13 +48,16 @@ Operation Dispatcher::Standing::operation_of(ShortFrame&& frame) const {
   operation.sequence = frame.result.sequence;
   operation.contributions = frame.result.contributions;
   operation.payload = std::move(frame.result.payload);
+  operation.until = dispatcher_.deployment_.operation_end(time_left_of(frame));
   return operation;
 }
 
 Frame Dispatcher::Standing::whole(ShortFrame&& frame) const {
   Frame request = request_;
+  const base::Nanos time_left = time_left_of(frame);
   request.credits = 0;
   request.operation = operation_of(std::move(frame));
+  request.time_left = time_left;
   return request;
 }
 

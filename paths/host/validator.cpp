@@ -157,7 +157,6 @@ std::string Validator::wrong_form(const Frame& frame) const {
   if (operation.segment >= operation.segments || operation.segments > segments_max)
     return fmt::format("segment {} of {}, expected {} at most", operation.segment,
                        operation.segments, segments_max);
-  if (operation.epoch != 0) return fmt::format("epoch {}, expected 0", operation.epoch);
   if (operation.contributions == 0 || operation.contributions > threads_)
     return fmt::format("{} contributions, expected 1 to {}", operation.contributions, threads_);
   if (operation.path >= plan_.paths.size())

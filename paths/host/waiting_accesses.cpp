@@ -68,7 +68,7 @@ WaitingAccesses::~WaitingAccesses() { ENSURE(first_ == nullptr); }
 
 Result WaitingAccesses::operate(const Operation& operation, const Deployment& deployment) const {
   try {
-    return operate_on(element_, operation, deployment.deadline());
+    return operate_on(element_, operation, operation.deadline());
   } catch (const pastset::DeadlinePassed& late) {
     if (hint_ == nullptr || operation.kind == OperationKind::move) throw;
     throw pastset::DeadlinePassed(late.what() + hint_(deployment.plan(), operation.path));
@@ -80,9 +80,8 @@ void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder&
   const auto kind = kind_of(operation);
   if (!kind || nonblocking_on(element_).has(operation))
     return responder.reply(operate(operation, next.deployment()));
-  const runtime::Deadline deadline = next.deployment().deadline();
   Waiting& waiting = responder.emplace_state<Waiting>(*this, *kind, operation, next.detached());
-  waiting.until = runtime::end_of(next.deployment().runtime(), deadline);
+  waiting.until = operation.until;
   waiting.responder = std::move(responder);
   {
     const runtime::Lock lock(mutex_);

@@ -135,6 +135,7 @@ Round& Join::join_round(Operation& operation) {
   mine.contributions = operation.contributions;
   mine.payload = std::move(operation.payload);
   mine.failure = operation.failure;
+  round.until = std::min(round.until, operation.until);
   ++round.here;
   withdrawals_.note_contribution(operation.slot, key.first);
   return round;
@@ -184,7 +185,6 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
     }
   } stay{*this, round, lock};
   const std::uint64_t sequence = operation.sequence;
-  std::optional<runtime::Deadline> deadline;
   while (true) {
     if (const auto action = action_of(round, operation.slot, operation.failure != nullptr)) {
       stay.is_cancelled = false;
@@ -196,9 +196,10 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
       lock.lock();
       continue;  // help() ran without mutex_, so the round may have changed
     }
-    if (!deadline) deadline = view_.deadline();
     const runtime::Woken woken = round.waiting.wait(
-        lock, round.has_leader ? runtime::Deadline::never() : *deadline,
+        lock,
+        round.has_leader ? runtime::Deadline::never()
+                         : runtime::Deadline::written_at(view_.round_end(operation.until, index_)),
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
     // The round is late. If all contributions had arrived, it would have a leader, so some are
@@ -207,17 +208,14 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
   }
 }
 
-/// Adds an operation without a context of its own to the waiters of the round. The deadline of a
-/// round is the deadline of its first waiter.
+/// Adds an operation without a context of its own to the waiters of the round.
 /// Requires: mutex_ held.
 void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
   Round::Waiter& waiter =
       responder.emplace_state<Round::Waiter>(*this, round, operation, next.detached());
   waiter.responder = std::move(responder);
   round.add(waiter);
-  if (round.first_waiter != &waiter) return;
-  round.until = runtime::end_of(view_.runtime(), view_.deadline());
-  next.expect(round.until);
+  next.expect(view_.round_end(round.until, index_));
 }
 
 void Join::resume(Round::Waiter& waiter) {
@@ -275,8 +273,8 @@ base::Nanos Join::end_late(base::Nanos now) {
   const runtime::Lock lock(mutex_);
   for (auto& [key, round] : rounds_.all()) {
     if (round->first_waiter == nullptr || round->has_leader) continue;
-    if (round->until > now) {
-      next = std::min(next, round->until);
+    if (const base::Nanos end = view_.round_end(round->until, index_); end > now) {
+      next = std::min(next, end);
       continue;
     }
     // After this failure, one of the waiters becomes the leader of the round.
@@ -359,6 +357,8 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
       // For the stages below, the join is one contributor with the slot 0.
       std::exchange(operation.slot, 0);
   operation.payload = {};
+  // The contributors wait for the result, so the earliest of their deadlines applies below.
+  if (rules_.leads_after_all()) operation.until = round.until;
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
   try {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
@@ -440,6 +440,18 @@ void Join::publish(Round& round, const Outcome& outcome) {
   wakes.services_first();
 }
 
+namespace {
+
+/// Returns the first failure among the contributions that have arrived; nullptr if there is none.
+/// It is the reason why others are late if a host above has missed its deadline.
+Failure earlier_failure(const Round& round) {
+  for (const Contribution& one : round.by_slot)
+    if (one.failure) return one.failure;
+  return nullptr;
+}
+
+}  // namespace
+
 /// Fails a round that is late, unless it has already failed.
 /// Requires: mutex_ held.
 void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const {
@@ -453,6 +465,7 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
     names += view_.plan().contributor(index_, slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
+  if (!round.failure) round.failure = earlier_failure(round);
   if (!round.failure)
     round.failure = view_.failure(
         name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names),

@@ -16,6 +16,7 @@ void Round::clear() {
   failure = nullptr;
   result.reset();
   fold.reset();
+  until = base::Nanos::max();
 }
 
 /// Finds an open round. Looks first at the round that was opened last, because most contributions

@@ -69,7 +69,7 @@ struct Round {
   runtime::WaitList waiting;         ///< contexts that wait for this round
   Waiter* first_waiter = nullptr;    ///< list of waiters in the order of arrival
   Waiter* last_waiter = nullptr;
-  base::Nanos until{0};  ///< deadline of the first waiter
+  base::Nanos until = base::Nanos::max();  ///< earliest deadline of the contributions
 };
 
 /// Open rounds of a join, by sequence and segment. Closed rounds are reused, so that rounds

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "paths/plan/check_plan.hpp"
@@ -14,6 +16,27 @@
 #include "paths/plan/print_plan.hpp"
 
 namespace paths {
+namespace {
+
+/// Sets PlanWrapper::hosts_above.
+void count_hosts_above(Plan& plan) {
+  constexpr std::uint32_t unknown = ~std::uint32_t{0};
+  std::vector<std::uint32_t> above(plan.stages.size(), unknown);
+  for (const Plan::PlanPath& path : plan.paths) {
+    std::uint32_t count = 0;
+    for (StageId stage = path.stage;
+         stage != no_stage && (above[stage] == unknown || above[stage] < count);) {
+      above[stage] = count;
+      Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[stage].wrapper];
+      wrapper.hosts_above = std::max(wrapper.hosts_above, count);
+      const StageId below = plan.stages[stage].below;
+      if (below != no_stage && plan.host_of(below) != wrapper.host) ++count;
+      stage = below;
+    }
+  }
+}
+
+}  // namespace
 
 void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
@@ -30,6 +53,7 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
   mistakes.throw_if_any();
   ENSURE(text.whole);
   share_plan(plan, known);
+  count_hosts_above(plan);
   base::RunningDigest digest;
   print_plan(plan, kinds,
              [&digest](std::string_view piece) { digest.add(std::as_bytes(std::span(piece))); });

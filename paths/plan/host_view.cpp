@@ -2,6 +2,9 @@
 // paths/plan/host_view.cpp — deadline and failures of a host.
 #include "paths/plan/host_view.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace paths {
 
 /// Without a deadline in the config, the default of one minute applies. An approximate reading of
@@ -12,6 +15,21 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
 }
 
 runtime::Deadline HostView::deadline() const { return deadline_of(*plan_, runtime_); }
+
+base::Nanos HostView::operation_end(base::Nanos time_left) const {
+  if (time_left == base::Nanos(0)) return base::Nanos(0);
+  return runtime_.roughly_now() + std::clamp(time_left, -plan_->deadline, plan_->deadline);
+}
+
+base::Nanos HostView::round_end(base::Nanos until, std::uint32_t wrapper) const {
+  if (until == base::Nanos::max()) return until;
+  return until + time_per_host() * std::min(plan_->wrappers[wrapper].hosts_above, hosts_max);
+}
+
+base::Nanos HostView::time_per_host() const {
+  constexpr base::Nanos longest = std::chrono::milliseconds(125);
+  return std::min(longest, plan_->deadline);
+}
 
 Failure HostView::failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
                           FailureCause cause) const {

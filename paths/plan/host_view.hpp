@@ -9,6 +9,7 @@
 #include "eventspace/recorder.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/travel_error.hpp"
+#include "runtime/continuation.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -38,6 +39,20 @@ class HostView {
   /// Returns the recorder for events on this host. A further deployment has a recorder of its own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline of a wait that begins now
+  /// Returns OperationHead::until of an operation that enters now.
+  base::Nanos operation_end() const { return runtime::end_of(runtime_, deadline()); }
+  /// Returns OperationHead::until of an operation with this time left; 0 = not stated, negative =
+  /// its deadline has passed. An operation of another host gets at most the deadline of this plan.
+  base::Nanos operation_end(base::Nanos time_left) const;
+  /// Returns the time at which a round of `wrapper` fails. `until` is the earliest
+  /// OperationHead::until of its contributions. Failures of the hosts above arrive before, because
+  /// they have time_per_host() for each host that they pass.
+  base::Nanos round_end(base::Nanos until, std::uint32_t wrapper) const;
+  /// Returns the time that a failure or a reply has for its way over one host, beyond the deadline
+  /// of the operation. Operations over at most `hosts_max` hosts then fail within 1 s after their
+  /// deadline. Beyond that number, failures get no more time.
+  base::Nanos time_per_host() const;
+  static constexpr std::uint32_t hosts_max = 4;
   /// Returns a failure that names this host, `wrapper` and the path with the index `path`.
   Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
                   FailureCause cause = FailureCause::other) const;

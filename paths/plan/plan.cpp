@@ -74,7 +74,8 @@ bool is_entered_by_one(const Plan& plan, StageId stage) {
   return all.size() == 1 && (!all[0].path || plan.paths[*all[0].path].threads <= 1);
 }
 
-std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
+/// Returns the name of the contributor at `slot` of `stage`, for a message of the host `here`.
+std::string contributor_at(const Plan& plan, std::uint32_t here, StageId stage, std::uint32_t slots,
                            std::uint32_t slot) {
   const std::vector<Entrance> all = entrances(plan, stage);
   auto next = std::find_if(all.begin(), all.end(),
@@ -87,9 +88,16 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
   // If the stage above is a join, all its contributors together have one slot of this stage. The
   // name of the slot then describes all of them.
   if (width > 1 || is_entered_by_one(plan, entrance.above))
-    return contributor_at(plan, entrance.above, width, offset);
+    return contributor_at(plan, here, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;
   add_hosts_above(plan, entrance.above, hosts);
+  // Some hosts of a cluster must not be named after the cluster inside of that cluster.
+  const std::uint32_t from = plan.host_of(entrance.above);
+  const auto is_near = [&](std::uint32_t host) {
+    return plan.hosts[host].cluster == plan.hosts[here].cluster;
+  };
+  if (from != here && hosts.size() > 1 && std::all_of(hosts.begin(), hosts.end(), is_near))
+    return fmt::format("host {} or a host above it", plan.hosts[from].name);
   return group_name(plan, hosts);
 }
 
@@ -140,7 +148,7 @@ std::string Plan::beginner(std::uint32_t path, std::uint32_t thread) const {
 std::string Plan::contributor(std::uint32_t wrapper, std::uint32_t slot) const {
   for (StageId stage = 0; stage < stages.size(); ++stage)
     if (stages[stage].wrapper == wrapper)
-      return contributor_at(*this, stage, wrappers[wrapper].slots, slot);
+      return contributor_at(*this, wrappers[wrapper].host, stage, wrappers[wrapper].slots, slot);
   return "nobody";
 }
 

@@ -81,6 +81,9 @@ struct Plan {
     std::uint32_t host = 0;
     base::Settings settings;  ///< map from names of settings to values
     std::uint32_t slots = 0;  ///< number of contributors; count_slots() sets it
+    /// Number of other hosts that an operation has passed before it comes here, at most;
+    /// finish_plan() sets it.
+    std::uint32_t hosts_above = 0;
   };
   struct PlanStage {
     std::uint32_t wrapper = 0;

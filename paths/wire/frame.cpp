@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -136,7 +138,17 @@ class Fields {
   const std::byte* at_ = zeros.data();
 };
 
-void put_operation(ByteWriter& writer, const Operation& operation) {
+/// Returns the time left in milliseconds, rounded down. It is 0 only if there is no deadline.
+std::int32_t milliseconds_left(base::Nanos time_left) {
+  if (time_left == base::Nanos(0)) return 0;
+  const auto whole = std::chrono::floor<std::chrono::milliseconds>(time_left).count();
+  using Limits = std::numeric_limits<std::int32_t>;
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(whole == 0 ? 1 : whole, Limits::min(), Limits::max()));
+}
+
+void put_operation(ByteWriter& writer, const Frame& frame) {
+  const Operation& operation = frame.operation;
   ENSURE(operation.segment < operation.segments);
   writer.put(static_cast<std::uint8_t>(operation.kind));
   writer.put(static_cast<std::uint8_t>((operation.one_way ? flag_one_way : 0) |
@@ -146,13 +158,14 @@ void put_operation(ByteWriter& writer, const Operation& operation) {
   writer.put(operation.slot);
   writer.put(operation.segment);
   writer.put(operation.segments);
-  writer.put(operation.epoch);
+  writer.put(milliseconds_left(frame.time_left));
   writer.put(operation.sequence);
   writer.put(operation.number);
   writer.put(operation.contributions);
 }
 
-void get_operation(ByteReader& reader, Operation& operation) {
+void get_operation(ByteReader& reader, Frame& frame) {
+  Operation& operation = frame.operation;
   Fields<operation_bytes> fields(reader);
   operation.kind = reader.known(fields.get<std::uint8_t>(), OperationKind::withdraw);
   const auto flags = reader.known_flags(fields.get<std::uint8_t>(), flag_one_way | flag_kept);
@@ -163,7 +176,7 @@ void get_operation(ByteReader& reader, Operation& operation) {
   operation.slot = fields.get<std::uint32_t>();
   operation.segment = fields.get<std::uint32_t>();
   operation.segments = fields.get<std::uint32_t>();
-  operation.epoch = fields.get<std::uint32_t>();
+  frame.time_left = std::chrono::milliseconds(fields.get<std::int32_t>());
   operation.sequence = fields.get<std::uint64_t>();
   operation.number = fields.get<std::uint64_t>();
   operation.contributions = fields.get<std::uint64_t>();
@@ -361,7 +374,7 @@ void write_header(const Frame& frame, std::span<std::byte> bytes) {
   writer.put(frame.credits);
   writer.put(frame.call);
   writer.put(frame.stage);
-  if (carries_operation(frame.kind)) put_operation(writer, frame.operation);
+  if (carries_operation(frame.kind)) put_operation(writer, frame);
   if (frame.kind == FrameKind::reply) put_result(writer, frame);
   if (frame.kind == FrameKind::lane) put_lane(writer, *frame.lane);
   if (is_greeting(frame.kind)) put_greeting(writer, frame);
@@ -394,7 +407,7 @@ bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& 
   frame.credits = common.get<std::uint32_t>();
   frame.call = common.get<std::uint64_t>();
   frame.stage = common.get<std::uint32_t>();
-  if (carries_operation(frame.kind)) get_operation(reader, frame.operation);
+  if (carries_operation(frame.kind)) get_operation(reader, frame);
   if (frame.kind == FrameKind::reply) get_result(reader, frame);
   if (frame.kind == FrameKind::lane) frame.lane = std::make_shared<LaneFrame>(get_lane(reader));
   if (is_greeting(frame.kind)) get_greeting(reader, frame);

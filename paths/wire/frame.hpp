@@ -63,7 +63,10 @@ struct Frame {
   std::uint64_t call = 0;
   StageId stage = no_stage;  ///< stage at which the receiver continues the operation
   Operation operation;       ///< in request and one_way frames; other kinds use only its `failure`
-  Result result;             ///< in replies only
+  /// In requests and one_way frames: time until the deadline of the operation; 0 = none, negative =
+  /// the deadline has passed. The bytes of a frame have whole milliseconds.
+  base::Nanos time_left{0};
+  Result result;  ///< in replies only
   /// In replies: whether the result has the same tuple as the request. The reply then has no body.
   bool returns_moved = false;
   std::string text;                 ///< host name (hello) or reason (refuse, goodbye)

@@ -25,7 +25,9 @@ struct ShortFrame {
   bool is_reply = false;
   std::uint32_t standing = 0;  ///< number of the standing call; unique on its connection
   std::uint32_t thread = 0;    ///< as Operation::thread; set in requests only
-  Result result;  ///< reply; in a request only sequence, contributions and payload are used
+  /// Reply. In a request only sequence, contributions and payload are used, and `number`: the time
+  /// until the deadline of the operation in nanoseconds, as Frame::time_left.
+  Result result;
 };
 
 /// Bit that is set in `Frame::call` if the frame belongs to a standing call.

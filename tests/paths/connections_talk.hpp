@@ -121,8 +121,8 @@ struct Talk {
     return operation;
   }
   Result call(Operation operation, base::Nanos deadline = 1s) {
-    return connections.requests().call(other, there, std::move(operation),
-                                       runtime::Deadline::written_at(deadline));
+    operation.until = deadline;
+    return connections.requests().call(other, there, std::move(operation), 1s);
   }
   /// Delivers a reply to the request `asked`. The reply has `value` and returns `credits` credits.
   void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {

@@ -65,7 +65,7 @@ Frame random_frame(runtime::Random& random) {
   operation.slot = small();
   operation.segments = small() | 1;
   operation.segment = small() % operation.segments;
-  operation.epoch = small();
+  frame.time_left = std::chrono::milliseconds(small());
   operation.sequence = random.next();
   operation.number = random.next();
   operation.contributions = random.next();

@@ -30,7 +30,7 @@ Frame request() {
   frame.operation.slot = 3;
   frame.operation.segment = 4;
   frame.operation.segments = 6;
-  frame.operation.epoch = 7;
+  frame.time_left = std::chrono::milliseconds(7);
   frame.operation.sequence = 1ull << 40;
   frame.operation.number = 12;
   frame.operation.contributions = 140;
@@ -65,7 +65,7 @@ TEST_CASE("frame: a request arrives as it was sent") {
   CHECK(after->operation.slot == 3);
   CHECK(after->operation.segment == 4);
   CHECK(after->operation.segments == 6);
-  CHECK(after->operation.epoch == 7);
+  CHECK(after->time_left == std::chrono::milliseconds(7));
   CHECK(after->operation.sequence == 1ull << 40);
   CHECK(after->operation.number == 12);
   CHECK(after->operation.contributions == 140);

@@ -387,7 +387,7 @@ class Game {
     if (random_.chance(wrong_)) operation.one_way = !operation.one_way;
     if (random_.chance(wrong_)) operation.kept = !operation.kept;
     for (std::uint32_t* field : {&operation.path, &operation.thread, &operation.slot,
-                                 &operation.segment, &operation.segments, &operation.epoch})
+                                 &operation.segment, &operation.segments})
       perhaps(*field);
     for (std::uint64_t* field : {&operation.sequence, &operation.number, &operation.contributions})
       perhaps(*field);

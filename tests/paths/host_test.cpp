@@ -100,8 +100,7 @@ elements:
   CHECK(wrong == std::vector<std::string>(sim.plan().hosts.size()));
 }
 
-TEST_CASE(
-    "deadline: a missing contributor is named in its cluster and elsewhere its cluster is named") {
+TEST_CASE("deadline: a missing contributor is named in its cluster first and then everywhere") {
   const std::string algorithm = GENERATE("magpie", "conditional");
   const Sim sim(config(algorithm, "deadline: 2s"));
   Outcomes outcomes;
@@ -117,8 +116,9 @@ TEST_CASE(
   CHECK(outcomes[4][0].at == 2s);
   for (const std::uint32_t rank : {0u, 1u, 2u, 3u}) {
     INFO("rank " << rank << ": " << outcomes[rank][0].error);
-    CHECK(outcomes[rank][0].at == 2s);
-    CHECK(names(outcomes[rank][0], "beta"));
+    CHECK(outcomes[rank][0].at > 2s);  // the error of beta-0 arrives first
+    CHECK(outcomes[rank][0].at <= 3s);
+    CHECK(names(outcomes[rank][0], "missing at the deadline: thread beta-0/1"));
   }
 }
 

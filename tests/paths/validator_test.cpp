@@ -123,7 +123,6 @@ TEST_CASE("validator: each single field that does not match the plan is an error
       {[](Frame& f) { f.operation.segments = 0; }, "segment 0 of 0"},
       {[](Frame& f) { f.operation.segment = 1; }, "segment 1 of 1"},
       {[](Frame& f) { f.operation.segments = top; }, "segment 0 of 4294967295"},
-      {[](Frame& f) { f.operation.epoch = 1; }, "epoch 1"},
       {[](Frame& f) { f.operation.contributions = 0; }, "0 contributions, expected 1 to 3"},
       {[](Frame& f) { f.operation.contributions = 4; }, "4 contributions, expected 1 to 3"},
       {[](Frame& f) { f.operation.sequence = ~std::uint64_t{0}; }, "the last move"},

@@ -170,6 +170,8 @@ class MortalHosts {
         transports_[host]->lose([&](std::uint32_t peer) { return peer == victim; }, "it died");
     end(victim);
   }
+  /// Freezes a host: it neither sends nor receives frames, and its connections stay open.
+  void freeze(std::uint32_t victim) { transports_[victim]->die(); }
   /// Cuts all connections of a host, which stays alive.
   void cut(std::uint32_t victim) {
     for (std::uint32_t host = 0; host < hosts_.size(); ++host)

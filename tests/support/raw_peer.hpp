@@ -88,11 +88,11 @@ inline std::string raw_hello(RawHeader header, std::uint64_t plan_high, std::uin
 inline std::string raw_move(RawHeader header, std::uint32_t slot) {
   header.kind = 3;
   header.text = {};
-  const std::uint32_t path = 0, thread = 0, segment = 0, segments = 1, epoch = 0;
+  const std::uint32_t path = 0, thread = 0, segment = 0, segments = 1, time_left = 0;
   return header.bytes() + '\1' + '\1' + little_endian(path) + little_endian(thread) +
          little_endian(slot) + little_endian(segment) + little_endian(segments) +
-         little_endian(epoch) + little_endian(std::uint64_t{0}) + little_endian(std::uint64_t{0}) +
-         little_endian(std::uint64_t{1});
+         little_endian(time_left) + little_endian(std::uint64_t{0}) +
+         little_endian(std::uint64_t{0}) + little_endian(std::uint64_t{1});
 }
 
 /// The fields of a frame of lanes, by their names in wire.md.
