@@ -11,6 +11,7 @@
 #include "base/link_model/host_costs.hpp"
 #include "base/text_file.hpp"
 #include "collectives/tuner/decision_table.hpp"
+#include "paths/config/read_liveness.hpp"
 #include "paths/config/read_security.hpp"
 #include "paths/config/shared_text.hpp"
 
@@ -333,6 +334,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   read_elements(elements, plan, mistakes);
   plan.index_names();
   read_wrappers(config, wrappers, kinds, plan, text, mistakes);
+  finish_liveness(network, plan, mistakes);
   read_paths(std::move(config), paths, kinds, plan, text, mistakes);
   read_graphs(graphs, kinds, plan, text, mistakes);
   give_movers_room(plan);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "paths/config/low_level.hpp"
+#include "paths/config/read_liveness.hpp"
 #include "paths/config/read_security.hpp"
 #include "paths/plan/identity.hpp"
 
@@ -146,6 +147,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   read_security(reader, reader.take("security"), plan);
+  read_liveness(reader, plan);
   generated.interface = reader.word("address", generated.interface);
   generated.says_interface = reader.has("address");
   generated.port = static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, port_max));

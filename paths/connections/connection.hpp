@@ -103,6 +103,7 @@ struct Connection {
   std::uint32_t peer = 0;
   bool is_ours = false;      // whether this host made the connection
   bool is_welcome = false;   // whether this host made it and the peer has replied with a welcome
+  bool is_sent = false;      // whether a frame has left since the last check of liveness
   bool is_received = false;  // whether a frame has arrived since the last check of liveness
   bool is_parting = false;   // whether our goodbye must follow the held frames
   bool has_said_goodbye = false;  // whether this host has sent its goodbye

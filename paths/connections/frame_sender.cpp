@@ -182,6 +182,7 @@ void FrameSender::leave(Connection& connection, Frame&& frame) {
 }
 
 void FrameSender::post(Connection& connection, Frame&& frame) {
+  connection.is_sent = true;
   frame.credits = connection.credits.give_back();
   const OperationKind kind = frame.operation.kind;
   if (!is_control(frame.kind)) {
@@ -201,8 +202,9 @@ void FrameSender::count(const Connection& connection, std::uint32_t path, const 
                  table_.peers().are_in_different_clusters(connection.peer, table_.host()), sent);
 }
 
-void FrameSender::send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
+void FrameSender::send(Connection& connection, std::uint32_t path, ShortFrame&& frame,
                        runtime::Lock& lock) {
+  connection.is_sent = true;
   count(connection, path, {.messages = 1, .bytes = frame.result.payload.size()});
   queue_.send(connection, std::move(frame), lock);
 }

@@ -53,8 +53,7 @@ class FrameSender {
   void post_first(Connection& connection, runtime::DeferredWakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::DeferredWakes& wakes);
   /// Counts a short frame and sends it. May release `lock` and acquire it again.
-  void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
-            runtime::Lock& lock);
+  void send(Connection& connection, std::uint32_t path, ShortFrame&& frame, runtime::Lock& lock);
 
  private:
   Connection* find_open(ConnectionId id);

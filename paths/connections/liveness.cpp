@@ -4,47 +4,75 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 namespace paths {
-namespace {
 
-constexpr std::uint32_t looks_per_deadline = 4;
-
-}  // namespace
-
-base::Nanos Liveness::look_pause() const {
-  return parts_.table.peers().deadline / looks_per_deadline;
+LivenessTimes Liveness::times() const {
+  const Peers& peers = parts_.table.peers();
+  if (!is_ending_) return peers.liveness;
+  const bool has_failed = !parts_.sender.failure().empty();
+  return peers.liveness.at_most(has_failed ? std::min(parting_time, peers.deadline)
+                                           : peers.deadline);
 }
 
 void Liveness::look_after_peers() {
-  std::vector<std::pair<std::uint32_t, std::string>> silent;  // silent hosts and their addresses
+  const LivenessTimes now = times();
+  const std::vector<SilentPeer> silent = look(now);
+  parts_.queue.send_posted();
+  for (const SilentPeer& one : silent) judge(one, now);
+}
+
+/// Posts the heartbeats that are due. Returns the peers that have been silent for too long.
+std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
+  struct Open {
+    Connection* one = nullptr;
+    std::vector<ConnectionId> all;
+  };
+  std::vector<SilentPeer> silent;
+  const base::Nanos now = parts_.table.runtime().now();
+  const runtime::Lock lock(parts_.table.mutex());
+  const bool was_stopped = stops_.was_stopped(now, times);
+  std::map<std::uint32_t, Open> open;
+  for (const auto& [id, connection] : parts_.table.all()) {
+    if (!connection->known || !connection->lost.empty()) continue;
+    SignsOfLife& signs = parts_.peers[connection->peer].signs;
+    if (std::exchange(connection->is_received, false)) signs.note_arrival();
+    if (std::exchange(connection->is_sent, false)) signs.note_departure();
+    if (connection->has_closed || (connection->is_ours && !connection->is_welcome)) continue;
+    Open& peer = open[connection->peer];
+    peer.one = &*connection;
+    peer.all.push_back(id);
+  }
+  for (auto& [host, peer] : open) {
+    SignsOfLife& signs = parts_.peers[host].signs;
+    if (was_stopped) signs.note_arrival();
+    if (const base::Nanos silence = signs.look(now); silence >= times.silent)
+      silent.push_back({host, silence, std::move(peer.all)});
+    else if (signs.needs_beat(now, times.beat))
+      parts_.sender.post(*peer.one, FrameKind::heartbeat);
+  }
+  return silent;
+}
+
+/// Declares a silent peer lost, unless parts of a large frame still arrive from it.
+void Liveness::judge(const SilentPeer& silent, const LivenessTimes& times) {
+  PeerContact contact;
+  for (const ConnectionId connection : silent.connections) {
+    contact = parts_.table.transport().contact(connection);
+    if (!contact.since_bytes || *contact.since_bytes >= times.silent) continue;
+    const runtime::Lock lock(parts_.table.mutex());
+    return parts_.peers[silent.host].signs.note_arrival();
+  }
+  std::string place;
   {
     const runtime::Lock lock(parts_.table.mutex());
-    std::map<std::uint32_t, Connection*> asked;
-    std::set<std::uint32_t> heard;
-    for (const auto& [id, connection] : parts_.table.all()) {
-      if (!connection->known || !connection->lost.empty()) continue;
-      if (std::exchange(connection->is_received, false)) heard.insert(connection->peer);
-      if (!connection->is_ours && !connection->has_closed) asked[connection->peer] = &*connection;
-    }
-    for (const auto& [host, connection] : asked) {
-      Silence& silence = parts_.peers[host].silence;
-      if (heard.contains(host)) silence.end();
-      if (silence.look() < looks_per_deadline) {
-        parts_.sender.post(*connection, FrameKind::heartbeat);
-      } else {
-        silent.emplace_back(host, parts_.peers.place_of(host));
-      }
-    }
+    place = parts_.peers.place_of(silent.host);
   }
-  parts_.queue.send_posted();
-  for (const auto& [peer, place] : silent)
-    give_up(peer, fmt::format("it gave no sign of life for {} ({})",
-                              base::format_time(parts_.table.peers().deadline), place));
+  give_up(silent.host, fmt::format("{} ({})", silence_text(contact, silent.silence), place));
 }
 
 void Liveness::give_up(std::uint32_t peer, const std::string& why) {

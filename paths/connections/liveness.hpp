@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/connections/liveness.hpp — detection of lost peers and connections
 #pragma once
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "paths/connections/connection_table.hpp"
 #include "paths/connections/frame_sender.hpp"
@@ -13,6 +16,7 @@
 #include "paths/connections/send_queue.hpp"
 #include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
+#include "paths/wire/signs_of_life.hpp"
 
 namespace paths {
 
@@ -44,11 +48,16 @@ class Liveness {
   };
   Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
 
-  /// Sends heartbeats to the peers that have not sent their goodbye. Declares a peer lost if it has
-  /// sent nothing for the length of the deadline. The owner must call this function every
-  /// look_pause().
+  /// Sends a heartbeat to each peer to which no frame has left for a beat. Declares a peer lost if
+  /// it has been silent for the time that the config states. Peers that have sent their goodbye
+  /// need no heartbeat. The owner must call this function every look_pause(), on the steady clock.
   void look_after_peers();
-  base::Nanos look_pause() const;
+  /// Notes that this host ends. From then on a peer may be silent for one deadline at most, or for
+  /// `parting_time` if the run has failed.
+  void begin_end() { is_ending_ = true; }
+  base::Nanos look_pause() const { return times().look_pause(); }
+  /// Time in which the hosts of a run that has failed must part.
+  static constexpr base::Nanos parting_time = std::chrono::seconds(1);
   /// Handles the transport's report that a connection is lost.
   void take_loss(ConnectionId connection, const std::string& reason);
   void give_up(std::uint32_t peer, const std::string& why);
@@ -77,8 +86,20 @@ class Liveness {
   void reject(Connection& connection, const Rejection& rejection, runtime::DeferredWakes& wakes);
 
  private:
+  /// A peer that has been silent for too long, and its open connections.
+  struct SilentPeer {
+    std::uint32_t host = 0;
+    base::Nanos silence{0};
+    std::vector<ConnectionId> connections;
+  };
+  LivenessTimes times() const;
+  std::vector<SilentPeer> look(const LivenessTimes& times);
+  void judge(const SilentPeer& silent, const LivenessTimes& times);
+
   Parts parts_;
   const Gone gone_;
+  std::atomic<bool> is_ending_{false};
+  OwnStops stops_;
 };
 
 }  // namespace paths

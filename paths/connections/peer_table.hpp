@@ -11,7 +11,7 @@
 
 #include "paths/wire/frame.hpp"
 #include "paths/wire/peers.hpp"
-#include "paths/wire/silence.hpp"
+#include "paths/wire/signs_of_life.hpp"
 
 namespace paths {
 
@@ -29,7 +29,7 @@ class PeerTable {
     std::uint32_t greeted_on = 0;  ///< number of expected connections on which a hello has arrived
     /// Number of expected connections on which a goodbye has arrived.
     std::uint32_t parted_from = 0;
-    Silence silence;
+    SignsOfLife signs;
     std::optional<std::uint64_t> incarnation = {};  ///< incarnation of the peer that was accepted
     bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;

@@ -64,6 +64,7 @@ Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // has an effect only if finish() was cancelled
   connections_.close();
+  beats_ = {};
   meeting_ = {};  // must precede end_services(): the task may start service contexts
   end_services();
   ENSURE(!services_.are_running());
@@ -95,6 +96,9 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
 
 void Deployment::start() {
   remote_calls_.connect();
+  if (!runtime_.is_virtual() && plan_->hosts.size() > 1)
+    beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_},
+                            [this] { look_after_peers(); });
   if (!label().empty()) {
     const std::string failure = connections_.meeting().deploy(deadline());
     if (!failure.empty()) {
@@ -110,21 +114,27 @@ void Deployment::start() {
   instance_->start_wrappers();
 }
 
-void Deployment::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
-  const auto next_look = [this] {  // peers are not checked on the virtual clock
-    return runtime_.is_virtual() ? runtime::Deadline::never()
-                                 : runtime::Deadline::written_at(
-                                       runtime_.now() + connections_.liveness().look_pause());
-  };
-  while (!releases_.wait_for_all(beginner, next_look(), {what, name(), index_}))
+void Deployment::look_after_peers() {
+  for (;;) {
+    runtime_.sleep_for(connections_.liveness().look_pause());
     connections_.liveness().look_after_peers();
+  }
+}
+
+runtime::Deadline Deployment::end_deadline() {
+  const runtime::Deadline usual = deadline();
+  if (runtime_.is_virtual() || connections_.sender().failure().empty()) return usual;
+  return runtime::sooner(runtime_, usual,
+                         runtime::Deadline::written_at(runtime_.now() + Liveness::parting_time));
 }
 
 std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   if (is_ending_.exchange(true))
     throw base::UsageError(
         fmt::format("host {}: deployment '{}' was ended before", name(), label()));
-  wait_for_releases(PathReleases::Beginner::thread, "the release of the threads' paths at");
+  connections_.liveness().begin_end();
+  releases_.wait_for_all(PathReleases::Beginner::thread, runtime::Deadline::never(),
+                         {"the release of the threads' paths at", name(), index_});
   if (before_end_) before_end_();
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
@@ -132,14 +142,16 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   // Waiting readers get the last tuples, and then this error. Without the mark, readers would wait
   // for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
-  wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
+  releases_.wait_for_all(PathReleases::Beginner::wrapper, runtime::Deadline::never(),
+                         {"the release of reads from", name(), index_});
   instance_->drain_wrappers();
   // Operations that still wait in an element get an error here, because their tuples will never
   // arrive.
   instance_->delete_elements();
-  if (!services_.wait_for_end(deadline())) end_services();
+  if (!services_.wait_for_end(end_deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
-  connections_.goodbyes().part(deadline());
+  connections_.goodbyes().part(end_deadline());
+  beats_ = {};  // cancels the task and waits for its end
   if (meeting_) {
     meeting_.cancel();
     meeting_.join();

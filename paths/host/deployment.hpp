@@ -122,14 +122,17 @@ class Deployment : public HostView {
   /// Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
+  /// Returns the deadline of a wait at the end of the host. It is shorter if the run has failed.
+  runtime::Deadline end_deadline();
+
   /// Requests a call of Wrapper::end_late() at `until`. A stage calls this function when an
   /// operation begins to wait there without blocking a thread or fiber.
   void expect(base::Nanos until);
 
  private:
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed);
-  void wait_for_releases(PathReleases::Beginner beginner, const char* what);
   bool leave(const std::string& why);
+  void look_after_peers();
   void end_services();
 
   Host& host_;
@@ -151,6 +154,7 @@ class Deployment : public HostView {
   /// nullptr on the virtual clock, unless the plan sets a deadline.
   std::unique_ptr<DeadlineMonitor> deadline_monitor_;
   runtime::Task meeting_;  // task that waits until all peers have arrived
+  runtime::Task beats_;    // task that sends signs of life to peers and looks for theirs
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

@@ -55,6 +55,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
   peers->are_processes = are_processes;
   peers->shares_connections = plan.connection == Plan::Connection::shared;
   peers->deadline = plan.deadline;
+  peers->liveness = {plan.liveness.beat, plan.liveness.silent};
   peers->digest = plan.digest;
   peers->run = run.value_or(plan.digest);
   peers->keyring = std::move(keyring);

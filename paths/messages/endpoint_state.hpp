@@ -2,6 +2,7 @@
 // paths/messages/endpoint_state.hpp — state shared by the parts of a message endpoint
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -35,10 +36,10 @@ class LaneCarrier {
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
-  /// Asks all connected hosts for a sign of life. Returns the hosts that gave none in
-  /// `silent_looks_max` consecutive calls. The wait at the end of the run ignores these hosts.
+  /// Asks the connected hosts for a sign of life if it is time. Returns the hosts that have given
+  /// none for `silent_max`, and their states. The wait at the end of the run ignores these hosts.
   /// Steady clock only.
-  virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
+  virtual std::map<std::uint32_t, std::string> look_after(base::Nanos /*silent_max*/) { return {}; }
   /// Notes that a host is gone. The wait at the end of the run ignores this host. Requires: the
   /// mutex of the endpoint is held.
   virtual void forget(std::uint32_t /*host*/) {}

@@ -6,7 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "paths/plan/exits.hpp"
@@ -18,9 +18,10 @@ namespace {
 /// Number of checks in one deadline. A host counts as lost if it is silent, or overdue, in all of
 /// them.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Number of checks by a switch before a silent host counts as lost. The checks are one deadline
-/// apart.
-constexpr std::uint32_t looks_of_switch = 2;
+/// Longest silence of a host behind a switch, in deadlines.
+constexpr int deadlines_of_switch = 2;
+/// Time in which the hosts of a run that has failed must part.
+constexpr base::Nanos parting_time = std::chrono::seconds(1);
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 }  // namespace
@@ -70,7 +71,7 @@ std::string RunPhases::finish(bool has_failed) {
     finish_switch(lock);
   else if (!state_.plan->lanes.is_written)
     forward_for_neighbours(lock, has_failed);
-  drain(lock);
+  drain(lock, has_failed);
   if (!state_.is_switch() && state_.plan->lanes.is_written && state_.plan->hosts.size() > 1)
     finish_host(lock, has_failed);
   return wrong_;
@@ -86,8 +87,7 @@ void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
         runtime::Woken::notified)
       continue;
     look = next_look(has_failed);
-    if (!state_.runtime.is_virtual())
-      lose_silent(lock, looks_in_a_deadline, "it gave no sign of life at the end");
+    if (!state_.runtime.is_virtual()) lose_silent(lock, end_time(has_failed));
   }
 }
 
@@ -99,16 +99,20 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
     look_at_all();
   settle(lock);
   await_end(lock, has_failed);
-  drain(lock);
+  drain(lock, has_failed);
   // If the program has received the error and continued, the loss is not reported again.
   if (!parts_.lost.first_text().empty() && !parts_.failures.is_delivered())
     note_wrong(parts_.lost.first_text());
 }
 
-void RunPhases::drain(runtime::Lock& lock) {
-  if (parts_.clock.drain(lock, state_.deadline())) return;
+void RunPhases::drain(runtime::Lock& lock, bool has_failed) {
+  const runtime::Deadline limit =
+      has_failed && !state_.runtime.is_virtual()
+          ? runtime::Deadline::written_at(state_.runtime.now() + end_time(has_failed))
+          : state_.deadline();
+  if (parts_.clock.drain(lock, limit)) return;
   note_wrong(fmt::format("messages from here were not delivered before the deadline of {}",
-                         base::format_time(state_.plan->deadline)));
+                         base::format_time(end_time(has_failed))));
 }
 
 /// Records an error, unless one was recorded before.
@@ -122,26 +126,29 @@ void RunPhases::await_end(runtime::Lock& lock, bool has_failed) {
       continue;
     look = next_look(has_failed);
     if (state_.runtime.is_virtual()) continue;
-    lose_silent(lock, looks_in_a_deadline, "it gave no sign of life at the end");
-    lose_overdue();
+    lose_silent(lock, end_time(has_failed));
+    lose_overdue(end_time(has_failed));
     settle(lock);
   }
 }
 
 runtime::Deadline RunPhases::next_look(bool has_failed) const {
   if (state_.runtime.is_virtual()) return state_.deadline();
-  const base::Nanos most = has_failed ? std::chrono::milliseconds(500) : base::Nanos::max();
   return runtime::Deadline::written_at(state_.runtime.now() +
-                                       std::min(state_.plan->deadline / looks_in_a_deadline, most));
+                                       end_time(has_failed) / looks_in_a_deadline);
 }
 
-/// Asks all hosts for a sign of life. Hosts that were silent in `looks` consecutive calls count as
-/// lost.
-void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why) {
+/// Returns how long a host may be silent at the end.
+base::Nanos RunPhases::end_time(bool has_failed) const {
+  return has_failed ? std::min(state_.plan->deadline, parting_time) : state_.plan->deadline;
+}
+
+/// Asks all hosts for a sign of life. Hosts that were silent for `silent_max` count as lost.
+void RunPhases::lose_silent(runtime::Lock& lock, base::Nanos silent_max) {
   lock.unlock();
-  const std::set<std::uint32_t> silent = state_.carrier.look_after(looks);
+  const std::map<std::uint32_t, std::string> silent = state_.carrier.look_after(silent_max);
   lock.lock();
-  for (const std::uint32_t place : silent) {
+  for (const auto& [place, why] : silent) {
     if (parts_.clock.is_stopped()) return;
     parts_.membership.lose_and_notify_exit(place, why);
     settle(lock);
@@ -149,9 +156,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
 }
 
 /// Counts a host as lost if the report of its end is overdue. Such a host has replied that it sent
-/// the report, but the report has not arrived within a deadline. Without this function, both hosts
-/// would wait for ever.
-void RunPhases::lose_overdue() {
+/// the report, but the report has not arrived within half of `longest`. Without this function, both
+/// hosts would wait for ever.
+void RunPhases::lose_overdue(base::Nanos longest) {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
   for (const std::uint32_t host : parts_.ends.awaited()) {
@@ -161,7 +168,7 @@ void RunPhases::lose_overdue() {
   }
   overdue_ = std::move(overdue);
   for (const auto& [host, since] : std::map(overdue_))
-    if (now - since >= state_.plan->deadline / 2)
+    if (now - since >= longest / 2)
       parts_.membership.lose(
           host,
           fmt::format(
@@ -195,7 +202,7 @@ void RunPhases::finish_switch(runtime::Lock& lock) {
     if (parts_.ends.wait(lock, limit, "the end of all hosts at") == runtime::Woken::notified)
       continue;
     limit = state_.deadline();
-    lose_silent(lock, looks_of_switch, "it gave no sign of life for " + limit_text);
+    lose_silent(lock, deadlines_of_switch * plan.deadline);
     for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
       if (switch_number(plan, plan.hosts[host].cluster) != state_.host) continue;
       if (parts_.membership.has_neighbour(host) || parts_.ends.has(host)) continue;

@@ -49,11 +49,12 @@ class RunPhases {
   void finish_switch(runtime::Lock& lock);
   void forward_for_neighbours(runtime::Lock& lock, bool has_failed);
   void await_end(runtime::Lock& lock, bool has_failed);
-  void drain(runtime::Lock& lock);
+  void drain(runtime::Lock& lock, bool has_failed);
   void settle(runtime::Lock& lock);
   runtime::Deadline next_look(bool has_failed) const;
-  void lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why);
-  void lose_overdue();
+  void lose_silent(runtime::Lock& lock, base::Nanos silent_max);
+  base::Nanos end_time(bool has_failed) const;
+  void lose_overdue(base::Nanos longest);
   void look_at_all();
   void note_wrong(const std::string& what);
 

@@ -158,6 +158,13 @@ struct Plan {
   /// Public keys of the hosts; nullptr unless `security` has keys. The digest has only their file's
   /// name, so that a key can be changed on one machine after the other.
   std::shared_ptr<const HostKeys> host_keys;
+  /// Times after which hosts send signs of life, and after which a silent host is gone.
+  struct Liveness {
+    base::Nanos beat = std::chrono::seconds(1);
+    base::Nanos silent = std::chrono::seconds(15);
+    bool is_written = false;  ///< whether the config has it; only then it is printed
+  };
+  Liveness liveness;
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not written

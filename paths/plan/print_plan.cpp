@@ -25,6 +25,13 @@ using base::Settings;
 
 Settings word(std::string text) { return Settings::scalar(std::move(text)); }
 
+Settings print_liveness(const Plan::Liveness& liveness) {
+  MapBuilder map;
+  map.add("beat", base::format_time(liveness.beat));
+  map.add("silent", base::format_time(liveness.silent));
+  return map.done();
+}
+
 Settings map_of(const Plan::PlanWrapper& wrapper) {
   return wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
 }
@@ -185,6 +192,7 @@ void PlanPrinter::print_run() {
   network.add("transport", std::string(plan_.transport_word()));
   network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
   if (plan_.security_written) network.add("security", print_security(plan_));
+  if (plan_.liveness.is_written) network.add("liveness", print_liveness(plan_.liveness));
   add("network", network.done());
   if (plan_.deadline_written) add("deadline", base::format_time(plan_.deadline));
   if (plan_.stack_bytes != 0) add("stack", base::format_bytes(plan_.stack_bytes));

@@ -167,6 +167,10 @@ std::string Multiplexer::SubTransport::source(ConnectionId connection) {
   return all_.transport_->source(connection);
 }
 
+PeerContact Multiplexer::SubTransport::contact(ConnectionId connection) {
+  return all_.transport_->contact(connection);
+}
+
 void Multiplexer::SubTransport::stop() {
   std::vector<ConnectionId> ours;
   {

@@ -89,6 +89,7 @@ class Multiplexer::SubTransport final : public Transport {
   std::shared_ptr<ShortWay> short_way(ConnectionId connection) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
+  PeerContact contact(ConnectionId connection) override;
   void stop() override;
 
  private:

@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "base/units.hpp"
 #include "paths/operation.hpp"
+#include "paths/wire/signs_of_life.hpp"
 
 namespace paths {
 
@@ -52,6 +53,7 @@ struct Peers {
   /// Whether all paths from one host to another share one connection.
   bool shares_connections = false;
   base::Nanos deadline{0};
+  LivenessTimes liveness = {};
   base::Digest digest;  ///< digest of the plan
   /// Identity of the run; hosts of different runs refuse each other. Without a run key, it is the
   /// digest of the config's plan.

@@ -7,12 +7,16 @@
 
 #include "paths/wire/frame.hpp"
 #include "paths/wire/short_frame.hpp"
+#include "paths/wire/signs_of_life.hpp"
 
 namespace paths {
 
 /// Number of one end of a connection between two hosts. The host's transport assigns the number and
 /// never reuses it.
 using ConnectionId = std::uint64_t;
+
+/// Reason of a lost connection whose peer has closed it, or has died.
+inline constexpr const char* process_ended = "its process has ended";
 
 /// Receives the short frames of one connection. A transport gets this object from
 /// Receiver::short_end() and keeps it until deliver() returns false. The object handles one frame
@@ -111,6 +115,9 @@ class Transport {
   /// connections from one machine have the same address.
   /// Requires: called within deliver().
   virtual std::string source(ConnectionId /*connection*/) { return {}; }
+  /// Returns what the operating system knows about the peer of a connection, for the text about a
+  /// silent peer. Any context may call contact().
+  virtual PeerContact contact(ConnectionId /*connection*/) { return {}; }
   /// Blocks until all calls that were inside a ShortEnd have returned.
   /// Requires: the caller is not inside a ShortEnd.
   virtual void settle() {}

@@ -102,6 +102,10 @@ std::string Transports::source(ConnectionId connection) {
   return of(connection).source(theirs(connection));
 }
 
+PeerContact Transports::contact(ConnectionId connection) {
+  return of(connection).contact(theirs(connection));
+}
+
 void Transports::settle() {
   for (auto& transport : transports_) transport->settle();
 }

@@ -33,6 +33,7 @@ class Transports final : public Transport {
   std::shared_ptr<ShortWay> short_way(ConnectionId connection) override;
   void drop(ConnectionId connection) override;
   std::string source(ConnectionId connection) override;
+  PeerContact contact(ConnectionId connection) override;
   void settle() override;
   void stop() override;
 

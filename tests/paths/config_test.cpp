@@ -134,6 +134,32 @@ TEST_CASE("config: program options for the high level are refused at the low lev
                                                 Catch::Contains("--instrument"));
 }
 
+TEST_CASE("config: liveness states when hosts send signs of life and when a silent one is gone") {
+  const std::string text = "clusters: {a: {hosts: 1}, b: {hosts: 1}}\n";
+  const std::string link = "links: [{between: [a, b], latency: 500ms}]\n";
+  const auto times = [&](const std::string& more) { return read_config(text + more).liveness; };
+  CHECK(times("").beat == 1s);
+  CHECK(times("").silent == 15s);
+  CHECK(times(link).beat == 4s);  // four round trips
+  CHECK(times(link).silent == 60s);
+  const Plan::Liveness written = times("network: {liveness: {beat: 100ms, silent: 2s}}\n");
+  CHECK(written.beat == 100ms);
+  CHECK(written.silent == 2s);
+  CHECK(times("network: {liveness: {beat: 2s}}\n").silent == 30s);
+  const auto wrong = [&](const std::string& liveness, const std::string& what) {
+    INFO(liveness);
+    CHECK_THROWS_WITH(read_config(text + link + "network: {liveness: " + liveness + "}\n"),
+                      Catch::Contains(what) && Catch::Contains(":3:"));
+  };
+  wrong("7s", "liveness: expected a map with `beat` and `silent`");
+  wrong("{beat: 0}", "beat: expected a time");
+  wrong("{beat: 0ms}", "beat: expected more than 0");
+  wrong("{beat: 1s, silent: 20s}", "beat: expected at least 4s, four round trips");
+  wrong("{beat: 4s, silent: 3s}", "silent: expected at least 4s, four round trips");
+  wrong("{beat: 8s, silent: 6s}", "silent: expected at least 8s, the beat");
+  wrong("{beats: 8s}", "beats");
+}
+
 TEST_CASE("config: addresses beyond loopback require the key security") {
   CHECK_THROWS_WITH(read_config(text + "network: {address: 10.0.0.1}\n"),
                     Catch::Contains("a `security` of run, network, plain"));

@@ -478,27 +478,92 @@ TEST_CASE("connections: the first loss of a peer closes its connections that wer
   CHECK(talk.sent.back().kind == FrameKind::refuse);
 }
 
-TEST_CASE("connections: a peer without any frame for a deadline of heartbeats is gone") {
+TEST_CASE("connections: a peer that has been silent for the time of the config is gone") {
   Talk talk;
   talk.hello();
   talk.sent.clear();
-  const auto look = [&] {
+  talk.runtime.run([&] {
+    Liveness& liveness = talk.connections.liveness();
+    const auto look_for = [&](base::Nanos time) {
+      const base::Nanos end = talk.runtime.now() + time;
+      while (talk.runtime.now() < end) {
+        talk.runtime.sleep_for(liveness.look_pause());
+        liveness.look_after_peers();
+      }
+      return talk.sent_of(FrameKind::heartbeat);
+    };
+    CHECK(liveness.look_pause() == 250ms);
+    const auto first = look_for(5s);
+    CHECK(first >= 4);  // a heartbeat each second
+    CHECK(first <= 6);
+    talk.give_credits_on(Talk::inbound, 0);  // any frame is a sign of life
+    look_for(14s);
+    CHECK(talk.gone.empty());
+    look_for(2s);
+    const std::string why = "it gave no sign of life for 15s (tcp://127.0.0.1:7701)";
+    CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
+    CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
+    const auto all = talk.sent_of(FrameKind::heartbeat);
+    CHECK(look_for(5s) == all);
+  });
+}
+
+TEST_CASE("connections: frames to a peer replace heartbeats") {
+  Talk talk;
+  talk.hello();
+  talk.sent.clear();
+  talk.runtime.run([&] {
+    for (int i = 0; i < 20; ++i) {
+      talk.give_credits_on(Talk::inbound, 0);
+      talk.push(1);
+      talk.runtime.sleep_for(talk.connections.liveness().look_pause());
+      talk.connections.liveness().look_after_peers();
+    }
+  });
+  CHECK(talk.sent_of(FrameKind::heartbeat) == 0);
+}
+
+TEST_CASE("connections: a host that was stopped itself does not count its peers as silent") {
+  Talk talk;
+  talk.hello();
+  talk.runtime.run([&] {
     talk.connections.liveness().look_after_peers();
-    return talk.sent_of(FrameKind::heartbeat);
-  };
-  CHECK(talk.connections.liveness().look_pause() == talk.plan->deadline / 4);
-  CHECK(look() == 1);
-  CHECK(look() == 2);
-  talk.give_credits_on(Talk::inbound, 0);
-  CHECK(look() == 3);
-  CHECK(look() == 4);
-  CHECK(look() == 5);
+    talk.runtime.sleep_for(40s);
+    talk.connections.liveness().look_after_peers();
+  });
   CHECK(talk.gone.empty());
-  CHECK(look() == 5);
-  const std::string why = "it gave no sign of life for 60s (tcp://127.0.0.1:7701)";
-  CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
-  CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
-  CHECK(look() == 5);
+}
+
+TEST_CASE("connections: in a failed run a silent peer is gone within a second at the end") {
+  Talk talk;
+  talk.hello();
+  talk.runtime.run([&] {
+    Liveness& liveness = talk.connections.liveness();
+    liveness.look_after_peers();
+    talk.connections.sender().note_failure("thread alpha-0/0: it failed");
+    liveness.begin_end();
+    const base::Nanos begun = talk.runtime.now();
+    while (talk.gone.empty() && talk.runtime.now() < 10s) {
+      talk.runtime.sleep_for(liveness.look_pause());
+      liveness.look_after_peers();
+    }
+    CHECK(talk.runtime.now() - begun <= 1100ms);
+  });
+  CHECK(talk.gone.size() == 1);
+}
+
+TEST_CASE("signs of life: the state of a silent peer follows from what its machine answers") {
+  CHECK(silence_text({}, 5040ms) == "it gave no sign of life for 5s");
+  CHECK(silence_text({.is_local = true}, 5120ms) ==
+        "frozen: its process exists, but gave no sign of life for 5100ms");
+  PeerContact contact;
+  contact.since_bytes = 5s;
+  contact.since_acknowledgement = 800ms;
+  CHECK(silence_text(contact, 5s) ==
+        "frozen: its machine answers, but it gave no sign of life for 5s");
+  contact.since_acknowledgement = 4900ms;
+  CHECK(silence_text(contact, 5s) ==
+        "unreachable: nothing from its machine, not even acknowledgements, for 5s");
 }
 
 TEST_CASE("connections: a heartbeat on a welcomed connection gets a reply and others are refused") {

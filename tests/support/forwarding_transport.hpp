@@ -26,6 +26,9 @@ class ForwardingTransport : public paths::Transport {
   }
   void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
   std::string source(paths::ConnectionId connection) override { return inner_->source(connection); }
+  paths::PeerContact contact(paths::ConnectionId connection) override {
+    return inner_->contact(connection);
+  }
   void settle() override { inner_->settle(); }
   void stop() override { inner_->stop(); }
 

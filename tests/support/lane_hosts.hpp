@@ -109,7 +109,7 @@ class LaneHosts {
       return !all.has_room || all.has_room(number, host);
     }
     /// Records the progress of every other host. Returns no silent host.
-    std::set<std::uint32_t> look_after(std::uint32_t) override {
+    std::map<std::uint32_t, std::string> look_after(base::Nanos) override {
       for (std::uint32_t host = 0; host < all.size(); ++host)
         if (host != number) progress[host] = all.hosts_[host]->lanes.end_progress();
       return {};

@@ -51,7 +51,8 @@ std::size_t open_in(const Connections& outward) {
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                                  std::uint32_t host, std::unique_ptr<Transport> transport,
                                  RejectionLog& log, std::size_t connections_most)
-    : peers_(std::move(peers)),
+    : runtime_(runtime),
+      peers_(std::move(peers)),
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
@@ -60,11 +61,29 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
   rejections = &log;
 }
 
-LaneConnections::~LaneConnections() { transport_->stop(); }
+LaneConnections::~LaneConnections() { stop(); }
+
+void LaneConnections::stop() {
+  end_beats();
+  transport_->stop();
+}
 
 void LaneConnections::start(MessageEndpoint& lanes) {
   lanes_ = &lanes;
   transport_->start(*this);
+  if (!runtime_.is_virtual() && peers_->are_processes)
+    beats_ =
+        runtime_.spawn(runtime::ContextRole::service,
+                       {"beats of lanes of", peers_->hosts[host_].name, host_}, [this] { beat(); });
+}
+
+/// Looks after the peers until the task is cancelled.
+void LaneConnections::beat() {
+  for (;;) {
+    runtime_.sleep_for(peers_->liveness.look_pause());
+    for (const auto& [host, why] : look_after(peers_->liveness.silent))
+      lanes_->host_lost(host, why);
+  }
 }
 
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
@@ -77,6 +96,7 @@ void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
     if (const auto found = outward_.find(host); found != outward_.end()) {
       Outward& outward = found->second;
       outward.used = ++frames_sent_;
+      signs_[host].note_departure();
       if (outward.is_closing()) return outward.waiting.push_back(std::move(whole));
       connection = outward.id;
     }
@@ -122,7 +142,7 @@ ConnectionId LaneConnections::connect(std::uint32_t host) {
     outward.id = connection;
     outward.used = ++frames_sent_;
     outward.is_welcome = false;
-    outward.silence.end();
+    signs_[host].note_arrival();
     outward.has_closed = gone_.contains(host);
     to_[connection] = host;
   }
@@ -235,7 +255,6 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     }
     if (is_current) {
       outward->second.is_welcome = true;
-      outward->second.silence.end();
       if (is_goodbye && !is_closed) outward->second.has_closed = true;
       if (frame.kind == LaneKind::welcome) outward->second.end_progress = frame.bytes;
     }
@@ -263,6 +282,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
       from = peer->second;
     }
     is_of_our_clock = clocks_.has(from);
+    if (from != host_) signs_[from].note_arrival();
   }
   if (from == host_) return greet(connection, frame);
   if (is_ours && !is_welcome && frame.kind == FrameKind::refuse)
@@ -373,26 +393,74 @@ std::uint64_t LaneConnections::end_progress(std::uint32_t host) const {
   return outward == outward_.end() ? 0 : outward->second.end_progress;
 }
 
-std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_max) {
-  std::set<std::uint32_t> silent;
-  std::vector<ConnectionId> asked;
+/// Returns the connections of each host from which frames may still arrive.
+/// Requires: mutex_ held.
+std::map<std::uint32_t, std::vector<ConnectionId>> LaneConnections::watched() {
+  std::map<std::uint32_t, std::vector<ConnectionId>> hosts;
+  for (const auto& [host, outward] : outward_)
+    if (!outward.has_closed && !gone_.contains(host)) hosts[host].push_back(outward.id);
+  for (const auto& [connection, host] : from_)
+    if (!ended_.contains(host) && !gone_.contains(host)) hosts[host].push_back(connection);
+  return hosts;
+}
+
+std::map<std::uint32_t, std::string> LaneConnections::look_after(base::Nanos silent_max) {
+  const LivenessTimes times = peers_->liveness.at_most(silent_max);
+  // A host that has not replied yet may still start until the deadline.
+  const base::Nanos longest_unmet =
+      silent_max < peers_->liveness.silent ? silent_max : std::max(silent_max, peers_->deadline);
+  const std::uint64_t progress = lanes_->end_progress();
+  std::map<std::uint32_t, std::vector<ConnectionId>> silent;
+  std::vector<std::pair<ConnectionId, LaneKind>> beats;
   {
-    runtime::DeferredWakes wakes;
-    runtime::Lock lock(mutex_);
-    for (auto& [host, outward] : outward_) {
-      if (outward.has_closed) continue;
-      if (outward.silence.look() < silent_looks_max) {
-        if (outward.is_welcome && !outward.is_closing()) asked.push_back(outward.id);
-      } else {
-        outward.has_closed = true;
-        silent.insert(host);
+    const runtime::Lock lock(mutex_);
+    const base::Nanos now = runtime_.now();
+    const bool was_stopped = stops_.was_stopped(now, times);
+    for (auto& [host, connections] : watched()) {
+      SignsOfLife& signs = signs_[host];
+      if (was_stopped) signs.note_arrival();
+      const auto outward = outward_.find(host);
+      const bool is_met = outward == outward_.end() || outward->second.is_welcome;
+      if (signs.look(now) >= (is_met ? times.silent : longest_unmet)) {
+        silent[host] = std::move(connections);
+      } else if (signs.needs_beat(now, times.beat)) {
+        if (outward == outward_.end() || outward->second.has_closed)
+          beats.emplace_back(connections.front(), LaneKind::welcome);
+        else if (outward->second.is_welcome && !outward->second.is_closing())
+          beats.emplace_back(outward->second.id, LaneKind::hello);
       }
     }
-    if (!silent.empty()) parting_.wake_all(wakes);
   }
-  for (const ConnectionId connection : asked)
-    transport_->send(connection, frames_.of(LaneKind::hello));
-  return silent;
+  for (const auto& [connection, kind] : beats)
+    transport_->send(connection,
+                     kind == LaneKind::hello ? frames_.of(kind) : frames_.of(kind, progress));
+  return judge(silent, silent_max);
+}
+
+/// Returns the silent hosts from which no part of a large frame arrives either, with their states.
+std::map<std::uint32_t, std::string> LaneConnections::judge(
+    const std::map<std::uint32_t, std::vector<ConnectionId>>& silent, base::Nanos silent_max) {
+  std::map<std::uint32_t, std::string> lost;
+  for (const auto& [host, connections] : silent) {
+    PeerContact contact;
+    bool is_sending = false;
+    for (const ConnectionId connection : connections) {
+      contact = transport_->contact(connection);
+      is_sending = is_sending || (contact.since_bytes && *contact.since_bytes < silent_max);
+    }
+    runtime::DeferredWakes wakes;
+    const runtime::Lock lock(mutex_);
+    if (is_sending) {
+      signs_[host].note_arrival();
+      continue;
+    }
+    lost[host] = silence_text(contact, signs_[host].look(runtime_.now()));
+    if (const auto outward = outward_.find(host); outward != outward_.end())
+      outward->second.has_closed = true;
+    gone_.insert(host);
+    parting_.wake_all(wakes);
+  }
+  return lost;
 }
 
 void LaneConnections::forget(std::uint32_t host) {

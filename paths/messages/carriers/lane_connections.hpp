@@ -17,7 +17,7 @@
 #include "paths/wire/peers.hpp"
 #include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
-#include "paths/wire/silence.hpp"
+#include "paths/wire/signs_of_life.hpp"
 #include "paths/wire/transport.hpp"
 
 namespace paths {
@@ -53,10 +53,12 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   /// until the deadline. A reply shows that all earlier frames have arrived. Then sends a goodbye
   /// on the connections that other hosts made, so that those hosts do not report a loss.
   void part(runtime::Deadline deadline);
-  void stop() { transport_->stop(); }
+  /// Stops sending signs of life. Must be called before the endpoint of start() is destroyed.
+  void end_beats() { beats_ = {}; }
+  void stop();
 
   std::set<std::uint32_t> silent() const override;
-  std::set<std::uint32_t> look_after(std::uint32_t silent_looks_max) override;
+  std::map<std::uint32_t, std::string> look_after(base::Nanos silent_max) override;
   std::uint64_t end_progress(std::uint32_t host) const override;
   void forget(std::uint32_t host) override;
   bool has_heard(std::uint32_t host) const override;
@@ -77,7 +79,6 @@ class LaneConnections final : public LaneCarrier, public Receiver {
     std::optional<ConnectionId> closing = {};
     std::vector<Frame> waiting = {};  ///< frames that the next connection will send
     bool is_closing() const { return closing.has_value(); }
-    Silence silence;
     bool has_no_room = false;        ///< whether the transport reported no room for frames
     std::uint64_t used = 0;          ///< value of frames_sent_ when the last frame was sent
     std::uint64_t end_progress = 0;  ///< last end_progress() that the other host reported
@@ -86,9 +87,14 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   ConnectionId connect(std::uint32_t host);
   void close_idle();
   void finish_closing(std::uint32_t host);
+  std::map<std::uint32_t, std::vector<ConnectionId>> watched();
+  std::map<std::uint32_t, std::string> judge(
+      const std::map<std::uint32_t, std::vector<ConnectionId>>& silent, base::Nanos silent_max);
+  void beat();
   void break_off(ConnectionId connection, std::uint32_t host, const std::string& why);
   void answered(ConnectionId connection, const LaneFrame& frame);
 
+  runtime::Runtime& runtime_;
   const std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
@@ -99,6 +105,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
   // Hosts at the other ends: of connections that this host made, and that other hosts made.
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
+  std::map<std::uint32_t, SignsOfLife> signs_;
+  OwnStops stops_;
   SharedClocks clocks_;
   const ControlFrames frames_;
   // Hosts whose first connection this host has accepted. A host stays in the set if that connection
@@ -108,6 +116,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::set<std::uint32_t> gone_;   // hosts for which forget() was called
   std::uint64_t frames_sent_ = 0;
   bool is_parting_ = false;
+  runtime::Task beats_;  // sends signs of life to peers and looks for theirs
   runtime::WaitList parting_;
 };
 

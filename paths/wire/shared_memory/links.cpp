@@ -24,7 +24,6 @@ constexpr int receives_in_a_row = 256;  // frames from one link before other lin
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
-constexpr const char* peer_gone = "the peer has closed the connection or died";
 
 void set_timer(const Descriptor& timer, base::Nanos span) {
   const itimerspec when{{}, runtime::timespec_of(span)};
@@ -282,7 +281,7 @@ bool Links::receive_next(const LinkPtr& link) {
       receiver_->connection_lost(
           connection, link->is_ours()
                           ? fmt::format("host {} has closed the connection", name_of(*link))
-                          : peer_gone);
+                          : process_ended);
       break;
     case Link::Verdict::ignore: break;
   }
@@ -451,9 +450,7 @@ void Links::peer_ended(const LinkPtr& link) {
   }
   bool has_more = link->has_begun;
   while (has_more) alone([&] { has_more = receiver_ != nullptr && receive_from(link); });
-  lose(link, link->is_ours()
-                 ? fmt::format("host {} has closed the connection or died", name_of(*link))
-                 : peer_gone);
+  lose(link, process_ended);
 }
 
 void Links::lose(const LinkPtr& link, const std::string& reason) {

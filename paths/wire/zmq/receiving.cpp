@@ -157,6 +157,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   // But no loss is reported for a connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
+  note_descriptor(peer.id, peer.acceptance.first);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
   accepted_as_.emplace(peer.acceptance, key);
   routing_ids_.emplace(peer.id, std::move(key));
@@ -175,7 +176,9 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     const auto event = next_event(peer.monitor);
     if (!event) return;
     const std::string& address = peers_->hosts[peer.host].address;
-    if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+    if (event->kind == ZMQ_EVENT_CONNECTED) {
+      note_descriptor(peer.id, event->value);
+    } else if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
       // A CURVE server closes the connection if the client expects another key. ZeroMQ then retries
@@ -188,7 +191,7 @@ void Sockets::look_at_monitor(Outgoing& peer) {
       return lose(peer, handshake_refusal(*event, address, name_of(peer)));
     } else if (peer.met) {
       while (!peer.lost && readable(peer.dealer)) receive_from(peer);
-      return lose(peer, fmt::format("host {} has closed the connection or died", name_of(peer)));
+      return lose(peer, process_ended);
     }
   }
 }
@@ -223,7 +226,8 @@ void Sockets::report_closed() {
     const auto [first, last] = accepted_as_.equal_range(closed);
     for (auto one = first; one != last; ++one) {
       const auto found = incoming_.find(one->second);
-      lose(found->second, peer_gone);
+      lose(found->second, process_ended);
+      note_descriptor(found->second.id, std::nullopt);
       routing_ids_.erase(found->second.id);
       incoming_.erase(found);
     }

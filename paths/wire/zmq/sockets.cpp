@@ -3,9 +3,14 @@
 #include "paths/wire/zmq/sockets.hpp"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -31,12 +36,27 @@ constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
 constexpr int received_ahead_of_neighbour = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
-constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
 
 /// Returns the keys for connections to a listening address; nullptr for a Unix socket, which needs
 /// none because other users cannot change its folder.
 const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
+}
+
+/// Returns what the kernel knows about the peer of a socket. For TCP it knows the times of the last
+/// bytes and acknowledgements. The peer of a Unix socket is on this machine.
+PeerContact contact_over(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {};
+  if (address.ss_family == AF_UNIX) return {.is_local = true};
+  tcp_info info{};
+  bytes = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
+  PeerContact contact;
+  contact.since_bytes = std::chrono::milliseconds(info.tcpi_last_data_recv);
+  contact.since_acknowledgement = std::chrono::milliseconds(info.tcpi_last_ack_recv);
+  return contact;
 }
 
 }  // namespace
@@ -196,7 +216,7 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
       connect_with(peer.dealer, *keyring, keyring->key_of(peers_->hosts[host].key_owner));
     peer.monitor =
         monitor_of(peer.dealer, connection,
-                   ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+                   ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     const bool is_file = !socket_file(address).empty();
@@ -258,7 +278,7 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
     for (FrameMessage& message : messages.further) send(message);
     if (readable(router_)) receive_incoming_soon();
   } catch (const zmq::error_t&) {
-    lose(peer, peer_gone);
+    lose(peer, process_ended);
   } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to the peer: {}", error.what()));
   }
@@ -279,9 +299,6 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::linger, linger_ms);
   socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
   socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
-  socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_ms);
-  socket.set(zmq::sockopt::heartbeat_timeout, silence_max_ms);
-  socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
 }
 
 std::size_t Sockets::part_bytes_to(const std::string& address) const {
@@ -304,11 +321,33 @@ zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection
 /// Closes the sockets of a connection that this host has made. Does nothing for connections that
 /// peers have made.
 void Sockets::forget(ConnectionId connection) {
+  note_descriptor(connection, std::nullopt);
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;
   if (found->second.dealer) found->second.dealer.set(zmq::sockopt::linger, 0);
   close_both(found->second.dealer, found->second.monitor);
   outgoing_.erase(found);
+}
+
+void Sockets::note_descriptor(ConnectionId connection, std::optional<int> descriptor) {
+  const runtime::Lock lock(descriptors_mutex_);
+  if (descriptor)
+    descriptors_[connection] = *descriptor;
+  else
+    descriptors_.erase(connection);
+}
+
+/// Reads what the kernel knows about a connection. ZeroMQ may close the descriptor at any time. The
+/// answer may then be empty, or be that of another connection, until the loss is reported.
+PeerContact Sockets::contact(ConnectionId connection) {
+  int descriptor = -1;
+  {
+    const runtime::Lock lock(descriptors_mutex_);
+    const auto found = descriptors_.find(connection);
+    if (found == descriptors_.end()) return {};
+    descriptor = found->second;
+  }
+  return contact_over(descriptor);
 }
 
 // Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is

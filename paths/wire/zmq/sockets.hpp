@@ -80,10 +80,10 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
+  PeerContact contact(ConnectionId connection);
   std::string source(ConnectionId connection) const;  // only on the services' thread
 
  private:
-  static constexpr const char* peer_gone = "the peer has closed the connection or died";
   enum class Act : std::uint8_t { open, transmit, drop };
   /// An action that a caller leaves to the thread that uses the sockets at that time.
   struct HandedOver {
@@ -122,6 +122,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void report_closed();
   void lose(SocketPeer& peer, std::string reason);
   void forget(ConnectionId connection);
+  void note_descriptor(ConnectionId connection, std::optional<int> descriptor);
   void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
 
@@ -143,6 +144,10 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   bool closed_ = false;  // changed only by the holder of using_
   runtime::WaitList closed_waiters_;
   std::atomic<bool> has_handed_over_{false};
+
+  runtime::Mutex descriptors_mutex_;
+  // Descriptors of the open connections. ZeroMQ owns them.
+  std::unordered_map<ConnectionId, int> descriptors_;
 
   runtime::Mutex using_;       // guards everything below
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only

@@ -27,6 +27,7 @@ class ZmqTransport final : public Transport {
   }
   void drop(ConnectionId connection) override { sockets_->drop(connection); }
   std::string source(ConnectionId connection) override { return sockets_->source(connection); }
+  PeerContact contact(ConnectionId connection) override { return sockets_->contact(connection); }
   void stop() override { sockets_->stop(); }
 
  private:

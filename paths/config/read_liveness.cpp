@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/config/read_liveness.cpp — checks of times of signs of life
+#include "paths/config/read_liveness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace paths {
+namespace {
+
+/// Number of round trips of the longest link that a beat must last.
+constexpr int trips_per_beat = 4;
+/// Number of beats in the default of `silent`.
+constexpr int beats_per_silence = 15;
+
+base::Nanos latency_of(const base::Settings& link) {
+  const base::Settings* const latency = link.is_map() ? link.find("latency") : nullptr;
+  if (latency == nullptr || !latency->is_scalar()) return base::Nanos(0);
+  return base::parse_time(latency->text()).value_or(base::Nanos(0));
+}
+
+/// Returns the longest round trip over a link that the plan emulates.
+base::Nanos longest_round_trip(const Plan& plan) {
+  base::Nanos longest{0};
+  for (const Plan::PlanWrapper& wrapper : plan.wrappers)
+    if (wrapper.kind == "emulate_link") longest = std::max(longest, latency_of(wrapper.settings));
+  if (plan.ways)
+    for (const auto& [pair, link] : plan.ways->links) longest = std::max(longest, latency_of(link));
+  return 2 * longest;
+}
+
+/// Reports a time that is shorter than `least`.
+void check(const base::Settings& liveness, std::string_view key, base::Nanos found,
+           base::Nanos least, const char* what, base::Mistakes& mistakes) {
+  const base::Settings* const written = liveness.find(key);
+  if (written == nullptr || found >= least) return;
+  mistakes.add(written->position(),
+               fmt::format("liveness: {}: expected at least {}, {}, found {}", key,
+                           base::format_time(least), what, base::format_time(found)));
+}
+
+}  // namespace
+
+void read_liveness(base::MapReader& network, Plan& plan) {
+  if (!network.has("liveness")) return;
+  const base::Settings liveness = network.take("liveness");
+  if (!liveness.is_map())
+    return network.mistake("liveness",
+                           "expected a map with `beat` and `silent`, found " + liveness.describe());
+  plan.liveness.is_written = true;
+  base::MapReader reader(liveness, network.mistakes(), "liveness");
+  const auto beat = reader.time("beat");
+  // A beat that is not a time has been reported, and is 0 for finish_liveness().
+  plan.liveness.beat = beat.value_or(reader.has("beat") ? base::Nanos(0) : plan.liveness.beat);
+  if (beat && *beat <= base::Nanos(0))
+    reader.mistake(
+        "beat", fmt::format("expected more than 0, found {}", liveness.find("beat")->describe()));
+  const auto silent = reader.time("silent");
+  plan.liveness.silent =
+      silent.value_or(std::max(plan.liveness.silent, beats_per_silence * plan.liveness.beat));
+  reader.finish();
+}
+
+void finish_liveness(const base::Settings& network, Plan& plan, base::Mistakes& mistakes) {
+  const base::Nanos trips = trips_per_beat * longest_round_trip(plan);
+  const base::Settings* const written = network.is_map() ? network.find("liveness") : nullptr;
+  Plan::Liveness& times = plan.liveness;
+  if (written == nullptr || !written->is_map()) {
+    times.beat = std::max(times.beat, trips);
+    times.silent = std::max(times.silent, beats_per_silence * times.beat);
+    return;
+  }
+  if (times.beat <= base::Nanos(0)) return;  // read_liveness() has reported it
+  constexpr const char* longest_link = "four round trips of the longest link";
+  check(*written, "beat", times.beat, trips, longest_link, mistakes);
+  check(*written, "silent", times.silent, trips, longest_link, mistakes);
+  if (times.silent >= trips)
+    check(*written, "silent", times.silent, times.beat, "the beat", mistakes);
+}
+
+}  // namespace paths
