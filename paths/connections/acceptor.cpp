@@ -12,9 +12,7 @@ namespace paths {
 
 namespace {
 
-// greetings_max: maximum number of hellos that wait until this host calls deploy(). failures_max:
-// maximum number of records of such hellos whose connection was lost.
-constexpr std::size_t greetings_max = 4096;
+// Maximum number of records of hellos whose connection was lost.
 constexpr std::size_t failures_max = 256;
 
 std::string name_of(const DeploymentId& call) {
@@ -57,7 +55,7 @@ void Acceptor::open(const DeploymentId& call, Connections& connections,
     label.share = &share;
     std::erase_if(label.waiting, [&](Waiting& one) {
       if (one.number() > call.number) return false;
-      waits_.erase(one.connection);
+      places_.free(one.connection);
       if (one.number() == call.number && !one.failure.empty()) failure = one.failure;
       if (one.number() != call.number || !one.failure.empty()) return true;
       if (multiplexer_.give(one.connection, share, one.source)) came.push_back(std::move(one));
@@ -98,6 +96,14 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
     verdict = judge(connection, frame);
     if (verdict.share != nullptr && !multiplexer_.give(connection, *verdict.share)) return;
   }
+  if (verdict.evicted) {
+    const auto& [loser, place] = *verdict.evicted;
+    rejections_.tell(multiplexer_.transport().source(loser),
+                     fmt::format("refused: host {} has more calls waiting on host {} than others",
+                                 place.peer, host_));
+    multiplexer_.transport().send(loser, refusal_of_stranger(RefusalWord::busy));
+    multiplexer_.transport().drop(loser);
+  }
   if (!verdict.complaint.empty())
     rejections_.tell(multiplexer_.transport().source(connection), "refused: " + verdict.complaint);
   if (verdict.share != nullptr)
@@ -126,7 +132,7 @@ void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
 /// Requires: the mutex is held, as for all functions below up to forget_if_unused().
 Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
-  if (waits_.contains(connection)) {
+  if (places_.has(connection)) {
     if (frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye)
       fails_waiting(connection, frame.text);
     return {};
@@ -147,12 +153,21 @@ Acceptor::Verdict Acceptor::judge_deployment(ConnectionId connection, Frame& hel
   const std::string label = hello.deployment->label;
   Verdict verdict = judge_call(connection, hello, labels_[label]);
   forget_if_unused(label);
+  if (!verdict.evicted) return verdict;
+  const auto& [loser, place] = *verdict.evicted;
+  std::erase_if(labels_.at(place.label).waiting,
+                [&one_lost = loser](const Waiting& one) { return one.connection == one_lost; });
+  forget_if_unused(place.label);
   return verdict;
 }
 
 Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, Label& label) {
   const DeploymentId& call = *hello.deployment;
   DeploymentTable& deployments = label.deployments;
+  if (deployments.is_too_far(call.number))
+    return rejected({RefusalWord::busy,
+                     fmt::format("host {} makes {}, more than {} ahead of host {}", hello.text,
+                                 name_of(call), DeploymentTable::ahead_max, host_)});
   deployments.hear(call.number);
   switch (deployments.meaning_of(call.number)) {
     case DeploymentTable::Meaning::now:
@@ -173,17 +188,18 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
         label.connections->meeting().note_later_call(hello.text, call);
       break;
   }
-  if (waits_.size() >= greetings_max)
+  Verdict verdict;
+  if (!places_.may_take(hello.text, verdict.evicted))
     return rejected(
         {RefusalWord::busy,
-         fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size())});
+         fmt::format("host {} has {} calls waiting that it has not made", host_, places_.size())});
   std::erase_if(label.waiting, [&](const Waiting& one) {
     return one.hello.text == hello.text && one.number() < call.number && !one.failure.empty();
   });
-  waits_[connection] = call.label;
+  places_.take(connection, {call.label, hello.text});
   label.waiting.push_back(
       {connection, std::move(hello), multiplexer_.transport().source(connection)});
-  return {};
+  return verdict;
 }
 
 /// Replies on behalf of a deployment that has ended properly, because its peers may end much later.
@@ -246,29 +262,25 @@ Rejection Acceptor::wrong_run(const Frame& hello) const {
 /// Records a failure for the hello on `connection` that waits for a call of deploy(). Returns false
 /// if no such hello waits.
 bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure) {
-  const auto known = waits_.find(connection);
-  if (known == waits_.end()) return false;
-  for (Waiting& one : labels_.at(known->second).waiting)
+  const auto place = places_.free(connection);
+  if (!place) return false;
+  for (Waiting& one : labels_.at(place->label).waiting)
     if (one.connection == connection)
       one.failure =
           fmt::format("host {}: {}", one.hello.text, failure.empty() ? "it has ended" : failure);
-  failures_.emplace_back(known->second, connection);
-  waits_.erase(known);
-  if (failures_.size() > failures_max) forget_oldest_failure();
-  return true;
-}
-
-/// Forgets the oldest recorded failure. A later call of deploy() on this host then gets no reason
-/// why that peer is missing.
-void Acceptor::forget_oldest_failure() {
-  const auto [label, connection] = std::move(failures_.front());
+  failures_.emplace_back(place->label, connection);
+  if (failures_.size() <= failures_max) return true;
+  // Forgets the oldest failure. A later call of deploy() on this host then gets no reason why that
+  // peer is missing.
+  const auto [label, oldest] = std::move(failures_.front());
   failures_.pop_front();
   const auto found = labels_.find(label);
-  if (found == labels_.end()) return;
-  std::erase_if(found->second.waiting, [connection = connection](const Waiting& one) {
-    return one.connection == connection && !one.failure.empty();
+  if (found == labels_.end()) return true;
+  std::erase_if(found->second.waiting, [lost = oldest](const Waiting& one) {
+    return one.connection == lost && !one.failure.empty();
   });
   forget_if_unused(label);
+  return true;
 }
 
 void Acceptor::forget_if_unused(const std::string& label) {

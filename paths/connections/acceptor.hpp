@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,6 +14,7 @@
 
 #include "paths/connections/connections.hpp"
 #include "paths/connections/deployment_table.hpp"
+#include "paths/connections/hello_places.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/multiplexer.hpp"
 #include "paths/wire/refusal.hpp"
@@ -108,6 +110,8 @@ class Acceptor final : public Receiver {
     std::vector<Frame> answers = {};
     std::string complaint = {};
     bool is_last = false;  ///< whether to drop the connection after the replies
+    /// Hello that has lost its place, and must be refused.
+    std::optional<HelloPlaces::Taken> evicted = {};
   };
   Verdict judge(ConnectionId connection, Frame& frame);
   Verdict judge_deployment(ConnectionId connection, Frame& hello);
@@ -119,7 +123,6 @@ class Acceptor final : public Receiver {
   static Verdict rejected(Rejection rejection);
   Rejection wrong_run(const Frame& hello) const;
   bool fails_waiting(ConnectionId connection, const std::string& failure);
-  void forget_oldest_failure();
   void forget_if_unused(const std::string& label);
 
   const std::string host_;
@@ -130,8 +133,7 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  // Hellos that wait until this host calls deploy(): connection and label of each.
-  std::unordered_map<ConnectionId, std::string> waits_;
+  HelloPlaces places_;  // excludes hellos whose connection is lost
   // Hellos that wait until this host calls deploy(), although their connection was lost: label and
   // connection of each.
   std::deque<std::pair<std::string, ConnectionId>> failures_;

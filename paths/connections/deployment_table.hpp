@@ -25,6 +25,10 @@ class DeploymentTable {
     ended,  ///< number of a call that has ended here, or was never made
   };
 
+  /// Maximum number by which the number of another host's call may exceed the number of this host's
+  /// latest call. A number near 2^64 would leave no numbers for later calls.
+  static constexpr std::uint64_t ahead_max = 1024;
+
   bool is_under_way() const { return is_under_way_; }
   std::uint64_t number() const { return number_; }          ///< number of this host's latest call
   const std::string& how_it_ended() const { return how_; }  ///< how the latest ended call ended
@@ -39,8 +43,15 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Notes that another host makes, or has made, a call with the number `number`.
-  void hear(std::uint64_t number) { heard_ = std::max(heard_, number); }
+  /// Whether a number of another host is refused because it is too far ahead.
+  bool is_too_far(std::uint64_t number) const {
+    return number > number_ && number - number_ > ahead_max;
+  }
+  /// Notes that another host makes, or has made, a call with the number `number`. Ignores a number
+  /// that is too far ahead.
+  void hear(std::uint64_t number) {
+    if (!is_too_far(number)) heard_ = std::max(heard_, number);
+  }
   Meaning meaning_of(std::uint64_t number) const {
     if (number > number_) return Meaning::later;
     return number == number_ && is_under_way_ ? Meaning::now : Meaning::ended;

@@ -4,14 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace paths {
 namespace {
 
-/// Maximum number of control frames that this host keeps for groups that it has not made yet.
-constexpr std::size_t early_frames_max = 65'536;
+// Size of the control frames that this host keeps for groups that it has not made yet: of all
+// sources together, and of each source in any case.
+constexpr std::size_t early_bytes_of_all = std::size_t{16} << 20;
+constexpr std::size_t early_bytes_of_each = std::size_t{256} << 10;
+
+std::size_t bytes_of(const LaneFrame& frame) { return sizeof frame + frame.text.size(); }
 /// Value of LaneFrame::bytes in a question from a host that waits to send. It is greater than any
 /// number of messages.
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
@@ -204,25 +209,34 @@ void GroupControl::keep_for_later(LaneFrame frame) {
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
-  if (!is_useful || early_frames_ >= early_frames_max) {
+  std::size_t& kept = early_bytes_[frame.source];
+  if (!is_useful || kept + bytes_of(frame) > early_bytes_max()) {
     return parts_.state.reject(frame.source,
                                fmt::format("control for a group that does not exist{}{}",
                                            frame.text.empty() ? "" : ": ", frame.text));
   }
-  ++early_frames_;
+  kept += bytes_of(frame);
   early_[frame.group].push_back(std::move(frame));
+}
+
+/// Returns the maximum size of the frames of each source that are kept. The frames of one source
+/// thus take no memory from those of another one.
+std::size_t GroupControl::early_bytes_max() const {
+  return std::max(early_bytes_of_each, early_bytes_of_all / parts_.state.plan->hosts.size());
 }
 
 void GroupControl::take_early(std::uint64_t group) {
   auto early = early_.extract(group);
   if (!early) return;
-  early_frames_ -= early.mapped().size();
-  for (LaneFrame& frame : early.mapped()) take(std::move(frame), parts_.state.runtime.now());
+  for (LaneFrame& frame : early.mapped()) {
+    early_bytes_[frame.source] -= bytes_of(frame);
+    take(std::move(frame), parts_.state.runtime.now());
+  }
 }
 
 void GroupControl::end_threads() {
   have_threads_ended_ = true;
-  early_frames_ = 0;
+  early_bytes_.clear();
   for (const auto& [group, frames] : std::exchange(early_, {})) {
     std::map<std::uint32_t, std::string> answers;
     for (const LaneFrame& frame : frames)

@@ -57,14 +57,16 @@ class GroupControl {
   void take_question(GroupState& group, const LaneFrame& frame);
   void take_farewell(GroupState& group, const LaneFrame& frame);
   void keep_for_later(LaneFrame frame);
+  std::size_t early_bytes_max() const;
   std::string why_never_here(const LaneFrame& frame) const;
   std::string why_never_split(const LaneFrame& question) const;
 
   const Parts parts_;
   WhyAbsent why_absent_;
   bool have_threads_ended_ = false;
+  // Frames for groups that this host has not made yet, by group.
   std::map<std::uint64_t, std::vector<LaneFrame>> early_;
-  std::size_t early_frames_ = 0;
+  std::map<std::uint32_t, std::size_t> early_bytes_;  // approximate size of these frames by source
 };
 
 }  // namespace paths

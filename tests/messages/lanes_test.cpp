@@ -9,7 +9,9 @@
 #include "paths/messages/message_endpoint.hpp"
 #include "tests/support/as_child.hpp"
 #include "tests/support/clocks.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/lane_hosts.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/thrown.hpp"
 
 namespace {
@@ -326,6 +328,35 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
       ++lines;
     CHECK(lines == paths::RejectionLog::sources_max + 1);
   }
+}
+
+TEST_CASE("lanes: frames of one host for groups that are never made keep no other host out") {
+  const auto count = test_support::from_environment("PATHS_GREETINGS", 70'000);
+  on_virtual_clock([&](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({3}, "", ""));
+    const auto flood = [&](std::size_t text_bytes) {
+      for (std::uint64_t group = 0; group < count; ++group) {
+        LaneFrame frame;
+        frame.kind = text_bytes == 0 ? LaneKind::credit : LaneKind::left;
+        frame.source = 1;
+        frame.group = group;
+        frame.text.assign(text_bytes, 'x');
+        hosts[0].deliver(1, std::move(frame));
+      }
+    };
+    flood(0);
+    const auto resident = test_support::resident_kib();
+    flood(4000);
+    if (!test_support::keeps_freed_memory)
+      CHECK(test_support::resident_kib() < resident + 16 * 1024);
+    // The credit of host 2 arrives before host 0 makes the group.
+    const auto theirs = hosts[2].group("true", {0, 2});
+    auto received = theirs->receive(0, {.channel = 1});
+    runtime.sleep_for(1ms);
+    const auto ours = hosts[0].group("true", {0, 2});
+    ours->send(2, {.channel = 1}, base::Payload::of(7.0)).wait();
+    CHECK(received.wait().payload.read<double>() == 7.0);
+  });
 }
 
 TEST_CASE("lanes: a message in the name of another host is refused") {

@@ -12,6 +12,7 @@
 #include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/clocks.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/forwarding_transport.hpp"
 
 namespace {
@@ -56,11 +57,37 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   return labels;
 }
 
-/// Keeps the last frame.
+/// Keeps the last frame, and counts refusals with the word `busy`.
 struct LastFrame final : Receiver {
-  void deliver(ConnectionId, Frame&& frame) override { last = std::move(frame); }
+  void deliver(ConnectionId, Frame&& frame) override {
+    busy += word_of_refusal(frame) == RefusalWord::busy ? 1 : 0;
+    last = std::move(frame);
+  }
   void connection_lost(ConnectionId, const std::string&) override {}
   std::optional<Frame> last;
+  std::size_t busy = 0;
+};
+
+/// A host, and peers that greet it.
+struct Reception {
+  Reception() {
+    acceptor.start();
+    peer->start(frames);
+  }
+  ~Reception() {
+    peer->stop();
+    acceptor.stop();
+  }
+  void greet(const std::string& name, const std::string& label, std::uint64_t number = 1) {
+    Frame hello = frame_of(FrameKind::hello);
+    hello.text = name;
+    hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{label, number, 7, run});
+    peer->send(peer->connect(0), std::move(hello));
+  }
+  LocalNetwork network{2};
+  Acceptor acceptor{"host", 0, run, run, 1, network.transport(0)};
+  LastFrame frames;
+  const std::unique_ptr<Transport> peer = network.transport(1);
 };
 
 }  // namespace
@@ -85,6 +112,48 @@ TEST_CASE("reception: a greeting for which there is no place to wait gets the wo
     CHECK(word_of_refusal(*peer_frames.last) == RefusalWord::busy);
     peer->stop();
     acceptor.stop();
+  });
+}
+
+TEST_CASE("reception: greetings of one peer for absent deployments keep no other peer out") {
+  const auto count = test_support::from_environment("PATHS_GREETINGS", 10'000);
+  constexpr std::uint64_t places = 4096, places_of_each = 64;
+  test_support::on_virtual_clock([&](runtime::Runtime&) {
+    Reception reception;
+    for (std::uint64_t number = 0; number < count; ++number)
+      reception.greet("flood", fmt::format("label {}", number));
+    CHECK(reception.acceptor.labels() == places);
+    CHECK(reception.frames.busy == count - places);
+    // Another peer takes the places of the newest greetings, one after the other.
+    for (std::uint64_t number = 0; number < places_of_each; ++number)
+      reception.greet("true", fmt::format("true label {}", number));
+    CHECK(reception.acceptor.labels() == places);
+    CHECK(reception.frames.busy == count - places + places_of_each);
+    reception.greet("true", "one label too many");
+    reception.greet("flood", "one label too many");
+    CHECK(reception.acceptor.labels() == places);
+    CHECK(reception.frames.busy == count - places + places_of_each + 2);
+    reception.greet("third", "a label");
+    CHECK(reception.frames.busy == count - places + places_of_each + 3);
+  });
+}
+
+TEST_CASE("reception: a number far ahead is refused and leaves later calls their numbers") {
+  constexpr std::uint64_t ahead_max = 1024;
+  const std::uint64_t number =
+      GENERATE(as<std::uint64_t>(), ahead_max + 1, std::uint64_t{1} << 63, ~std::uint64_t{0});
+  test_support::on_virtual_clock([&](runtime::Runtime&) {
+    Reception reception;
+    reception.greet("peer", "label", number);
+    CHECK(reception.frames.busy == 1);
+    CHECK(reception.acceptor.labels() == 0);
+    const auto call = reception.acceptor.begin("label", run);
+    CHECK(call->number == 1);
+    reception.acceptor.hear(*call, number + 1);
+    reception.acceptor.end(*call, "it has ended");
+    CHECK(reception.acceptor.begin("label", run)->number == 2);
+    reception.greet("peer", "label", ahead_max + 2);
+    CHECK(reception.frames.busy == 1);
   });
 }
 

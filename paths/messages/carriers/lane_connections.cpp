@@ -486,8 +486,4 @@ bool LaneConnections::has_heard(std::uint32_t host) const {
                      [host](const auto& entry) { return entry.second == host; });
 }
 
-void LaneConnections::turned_away(const std::string& source, const std::string& reason) {
-  rejections->tell(source, reason);
-}
-
 }  // namespace paths

@@ -68,7 +68,6 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override;
   void room_made(ConnectionId connection) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
-  void turned_away(const std::string& source, const std::string& reason) override;
 
  private:
   struct Outward {  // a connection made by this host
