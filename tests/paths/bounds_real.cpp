@@ -136,6 +136,24 @@ TEST_CASE("bounds: with encryption a stranger without the key costs no memory") 
   run.end_well();
 }
 
+TEST_CASE("bounds: of many connections that send no message a host closes the oldest") {
+  const std::string security = GENERATE("plain", "run");
+  const int port = free_ports(2);
+  Run run(port, security);
+  const std::string greeting = security == "plain" ? zmtp_greeting() : zmtp_curve_greeting();
+  constexpr std::size_t permitted = 64, planned_max = 8, count = 2 * permitted;
+  std::vector<RawPeer> idle;
+  for (std::size_t i = 0; i < count; ++i)
+    idle.emplace_back(port, i % 2 == 0 ? greeting : greeting.substr(0, 5));
+  for (std::size_t i = 0; i + permitted + planned_max < count; ++i) {
+    INFO("connection " << i);
+    CHECK(idle[i].is_closed());
+  }
+  for (std::size_t i = count - permitted; i < count; i += 20) CHECK_FALSE(idle[i].is_closed(50));
+  run.check_memory();
+  run.end_well();
+}
+
 TEST_CASE("bounds: a host that announces a tuple larger than the plan's is lost at once") {
   const int port = free_ports(2);
   const Sim sim(config(port, "plain", "deadline: 20s\n"));

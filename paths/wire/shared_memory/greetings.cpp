@@ -38,7 +38,8 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
     link->begin(std::move(area), std::move(sign), 1);
   }
   link->reader.limit_bodies([this, &of = *link](std::uint32_t connection, const Frame& head) {
-    return body_bytes_max(of, connection, head);
+    if (of.has_closed(connection)) return body_bytes_limit;  // the frame will be ignored
+    return receiver_->body_bytes_max(of.id_of(connection), head);
   });
   alone([&] { begun_.push_back(link); });
 }

@@ -168,6 +168,4 @@ void Link::wake_peer() {
   if (runtime::for_a_moment([&] { return peer_.sleep() == sleep; })) ring_bell(socket);
 }
 
-void Link::notify_of_room() { wake_peer(); }
-
 }  // namespace paths

@@ -119,8 +119,8 @@ class Link {
   void forget_short_end(std::uint32_t connection) {
     std::erase_if(short_ends_, [connection](const auto& one) { return one.first == connection; });
   }
-  /// Notifies a peer that waits for room in the ring that this host reads.
-  void notify_of_room();
+  /// Notifies a peer that sleeps, or that waits for room in the ring that this host reads.
+  void wake_peer();
 
  private:
   static std::uint32_t own_number(ConnectionId connection) {
@@ -132,7 +132,6 @@ class Link {
   }
   template <class AnyFrame>
   void write_any(ConnectionId connection, const AnyFrame& frame);
-  void wake_peer();
 
   runtime::Mutex sending_;
   FrameWriter writer_;

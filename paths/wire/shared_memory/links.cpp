@@ -244,7 +244,7 @@ bool Links::receive_from(const LinkPtr& link) {
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
       // Notifies a writer that waits for room when half of the ring is free.
-      link->notify_of_room();
+      link->wake_peer();
     return received > 0;
   } catch (const LinkError& error) {
     refuse(link, error.what());
@@ -287,11 +287,6 @@ bool Links::receive_next(const LinkPtr& link) {
   }
   arrived->frame.reset();
   return true;
-}
-
-std::uint64_t Links::body_bytes_max(Link& link, std::uint32_t connection, const Frame& head) {
-  if (link.has_closed(connection)) return body_bytes_limit;  // the frame will be ignored
-  return receiver_->body_bytes_max(link.id_of(connection), head);
 }
 
 void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame) {

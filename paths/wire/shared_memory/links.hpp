@@ -86,7 +86,6 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void notify_of_own_room(const LinkPtr& link);
   void notify_soon_of_own_room(const Link& link);
   bool receive_next(const LinkPtr& link);
-  std::uint64_t body_bytes_max(Link& link, std::uint32_t connection, const Frame& head);
   void deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame);
   void refuse(const LinkPtr& link, const std::string& wrong);
   void look_soon();

@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,15 @@ std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& fi
                      first.text);
 }
 
+/// Takes a message of a peer, with the parts `rest` after its header. Returns the frame that it
+/// completes.
+std::optional<Frame> assemble(SocketPeer& peer, const zmq::message_t& header,
+                              std::span<zmq::message_t> rest, Receiver& receiver) {
+  return peer.frames.take(header, rest, [&peer, &receiver](const Frame& head) {
+    return receiver.body_bytes_max(peer.id, head);
+  });
+}
+
 }  // namespace
 
 void Sockets::receive_from(Outgoing& peer) {
@@ -83,19 +94,12 @@ void Sockets::receive_from(Outgoing& peer) {
     if (peer.lost || receiver_ == nullptr) return;
     zmq::message_t header;
     if (receive_all(peer.dealer, {&header}, rest_) == 0) return;
-    auto frame = assemble(peer, header);
+    auto frame = assemble(peer, header, rest_, *receiver_);
     if (const std::string& wrong = peer.frames.wrong(); !wrong.empty())
       return lose(peer, fmt::format("host {} replied {}", name_of(peer), wrong));
     if (frame) receiver_->deliver(peer.id, std::move(*frame));
   }
   receive_soon(peer);
-}
-
-/// Takes the message of which `header` and `rest_` are the parts. Returns the frame that it
-/// completes.
-std::optional<Frame> Sockets::assemble(SocketPeer& peer, const zmq::message_t& header) {
-  return peer.frames.take(
-      header, rest_, [&](const Frame& head) { return receiver_->body_bytes_max(peer.id, head); });
 }
 
 void Sockets::receive_soon(Outgoing& peer) {
@@ -117,7 +121,7 @@ void Sockets::receive_incoming() {
     if (receive_all(router_, {&routing_id, &header}, rest_) == 0) return report_closed();
     Incoming* peer = incoming_of(routing_id, header);
     if (peer == nullptr || peer->lost) continue;
-    auto frame = assemble(*peer, header);
+    auto frame = assemble(*peer, header, rest_, *receiver_);
     const bool is_first = frame && !std::exchange(peer->has_greeted, true);
     if (const std::string why = is_first ? wrong_name(*peers_, *peer, *frame) : ""; !why.empty()) {
       receiver_->turned_away(peer->source, "refused: " + why);
@@ -148,7 +152,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   }
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
-  peer.part_bytes = part_bytes_to(peers_->hosts[host_].address);
+  peer.part_bytes = router_part_bytes_;
   peer.source = property(header, "Peer-Address").value_or("");
   peer.key_owner = property(header, "User-Id").value_or("");
   // ZeroMQ has reported the connection before its first frame arrived. If the connection was closed
@@ -159,6 +163,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   peer.acceptance.first = std::stoi(*descriptor);
   note_descriptor(peer.id, peer.acceptance.first);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
+  half_open_.remove(peer.acceptance.first);
   accepted_as_.emplace(peer.acceptance, key);
   routing_ids_.emplace(peer.id, std::move(key));
   return &peer;
@@ -204,7 +209,11 @@ void Sockets::look_at_router_monitor() {
       Accepted& accepted = accepted_[event->value];
       ++accepted.count;
       accepted.source = address_of_peer(event->value);
+      if (accepted.source.empty()) continue;  // a Unix socket: only this user can connect
+      if (const std::string closed = half_open_.add(event->value, accepted.source); !closed.empty())
+        receiver_->turned_away(closed, "closed: too many connections that have sent no message");
     } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
+      half_open_.remove(event->value);
       const Accepted& accepted = accepted_[event->value];
       closings_.emplace_back(event->value, accepted.count);
       if (const std::string why = std::exchange(handshake_failure_, {}); !why.empty())

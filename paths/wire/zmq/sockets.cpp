@@ -36,6 +36,7 @@ constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
 constexpr int received_ahead_of_neighbour = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
+constexpr int handshake_ms = 10'000;
 
 /// Returns the keys for connections to a listening address; nullptr for a Unix socket, which needs
 /// none because other users cannot change its folder.
@@ -57,6 +58,14 @@ PeerContact contact_over(int descriptor) {
   contact.since_bytes = std::chrono::milliseconds(info.tcpi_last_data_recv);
   contact.since_acknowledgement = std::chrono::milliseconds(info.tcpi_last_ack_recv);
   return contact;
+}
+
+/// Returns the limits for connections without a message. Peers may make all connections of the plan
+/// at once, and one each for lanes. Many hosts may have one address.
+HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
+  const std::size_t planned = self.arrivals.size() + hosts;
+  const HalfOpen::Limits of_strangers;
+  return {of_strangers.of_source + planned, of_strangers.all + planned};
 }
 
 }  // namespace
@@ -84,10 +93,11 @@ void Sockets::start(Receiver& receiver) {
                       fmt::format("its sockets need {} threads: {}", threads, error.what()));
   }
   receiver_ = &receiver;
+  half_open_ = HalfOpen(limits_of(self, peers_->hosts.size()));
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
-    set_options(router_, self.address);
+    router_part_bytes_ = set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
     // Messages from peers with ZeroMQ 2 or 3 do not identify their connection. If a domain of ZAP
     // (the authentication protocol of ZeroMQ) is set, ZeroMQ rejects such peers, also if there is
@@ -208,10 +218,9 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   Outgoing& peer = outgoing_[connection];
   peer.id = connection;
   peer.host = host;
-  peer.part_bytes = part_bytes_to(address);
   try {
     peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
-    set_options(peer.dealer, address);
+    peer.part_bytes = set_options(peer.dealer, address);
     if (const Keyring* const keyring = keyring_for(*peers_, address); keyring != nullptr)
       connect_with(peer.dealer, *keyring, keyring->key_of(peers_->hosts[host].key_owner));
     peer.monitor =
@@ -286,11 +295,13 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
 
 // ---- sockets ---------------------------------------------------------------------------------
 
-void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
+/// Sets the options of a socket. Returns the size of the parts of bodies that it sends.
+std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);
   // ZeroMQ counts messages, not bytes. It closes a connection on which a longer part is announced.
-  const std::size_t part_bytes = part_bytes_to(address);
+  const bool is_encrypted = keyring_for(*peers_, address) != nullptr;
+  const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
   const int received_ahead = socket_file(address).empty()
                                  ? static_cast<int>(received_ahead_bytes / part_bytes)
                                  : received_ahead_of_neighbour;
@@ -299,10 +310,8 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::linger, linger_ms);
   socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
   socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
-}
-
-std::size_t Sockets::part_bytes_to(const std::string& address) const {
-  return keyring_for(*peers_, address) != nullptr ? encrypted_part_bytes : body_part_bytes;
+  socket.set(zmq::sockopt::handshake_ivl, handshake_ms);
+  return part_bytes;
 }
 
 /// Returns a monitor: a socket on which ZeroMQ reports the events of `socket`. The caller must

@@ -18,6 +18,7 @@
 #include "paths/wire/transport.hpp"
 #include "paths/wire/zmq/authenticator.hpp"
 #include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/half_open.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
@@ -115,7 +116,6 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void receive_incoming();
   void receive_soon(Outgoing& peer);
   void receive_incoming_soon();
-  std::optional<Frame> assemble(SocketPeer& peer, const zmq::message_t& header);
   Incoming* incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
   void look_at_monitor(Outgoing& peer);
   void look_at_router_monitor();
@@ -126,8 +126,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
 
-  void set_options(zmq::socket_t& socket, const std::string& address);
-  std::size_t part_bytes_to(const std::string& address) const;
+  std::size_t set_options(zmq::socket_t& socket, const std::string& address);
   zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
   void unwatch(zmq::socket_t& socket) { runtime_.unwatch(socket.get(zmq::sockopt::fd)); }
   const std::string& name_of(const Outgoing& peer) const { return peers_->hosts[peer.host].name; }
@@ -157,12 +156,14 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unique_ptr<Authenticator> authenticator_;  // destroyed after context_ is closed
   zmq::context_t context_;
   zmq::socket_t router_;
+  std::size_t router_part_bytes_ = body_part_bytes;  // size of the parts of bodies sent by it
   zmq::socket_t router_monitor_;
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
   std::unordered_map<std::string, Incoming> incoming_;  // keyed by routing id
   std::unordered_map<ConnectionId, std::string> routing_ids_;
   std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
+  HalfOpen half_open_;
   std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
   std::vector<zmq::message_t> rest_;  // parts after the header of the message under way
   // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if it did

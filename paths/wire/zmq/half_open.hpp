@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/wire/zmq/half_open.hpp — accepted connections on which no message has arrived
+#pragma once
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace paths {
+
+/// Peers that connect and send nothing must not use up the descriptors and the memory of a host.
+/// HalfOpen closes the oldest of their connections if there are too many.
+///
+/// ZeroMQ owns the descriptors, and may close them at any time. HalfOpen shuts a connection down
+/// only if its descriptor still has the same peer.
+///
+/// Thread-safe: no.
+class HalfOpen {
+ public:
+  struct Limits {
+    std::size_t of_source = 64;  ///< maximum number of connections with one address
+    std::size_t all = 1024;
+  };
+  HalfOpen() = default;
+  explicit HalfOpen(Limits limits) : limits_(limits) {}
+
+  /// Notes a connection that was accepted, and closes the oldest one if there are too many. Returns
+  /// the address of the closed connection; "" if none was closed.
+  std::string add(int descriptor, const std::string& source);
+  /// Notes that a message has arrived on the connection, or that it was closed.
+  void remove(int descriptor);
+  std::size_t size() const { return oldest_first_.size(); }
+
+ private:
+  struct One {
+    int descriptor = -1;
+    std::string source;
+    sockaddr_storage peer{};
+    socklen_t peer_bytes = 0;
+  };
+  using Ones = std::list<One>;
+  std::string close(Ones::iterator one);
+
+  Limits limits_;
+  Ones oldest_first_;
+  std::unordered_map<int, Ones::iterator> by_descriptor_;
+  std::map<std::string, std::size_t> count_of_;  // by source
+};
+
+}  // namespace paths
