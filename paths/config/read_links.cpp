@@ -8,8 +8,8 @@
 
 #include "base/link_model/measured_network.hpp"
 #include "base/text_file.hpp"
-#include "paths/plan/names.hpp"
 #include "paths/config/multi_cluster.hpp"
+#include "paths/plan/names.hpp"
 
 namespace paths {
 namespace {

@@ -97,8 +97,12 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
 void Deployment::start() {
   remote_calls_.connect();
   if (!runtime_.is_virtual() && plan_->hosts.size() > 1)
-    beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_},
-                            [this] { look_after_peers(); });
+    beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_}, [this] {
+      for (;;) {
+        runtime_.sleep_for(connections_.liveness().look_pause());
+        connections_.liveness().look_after_peers();
+      }
+    });
   if (!label().empty()) {
     const std::string failure = connections_.meeting().deploy(deadline());
     if (!failure.empty()) {
@@ -112,13 +116,6 @@ void Deployment::start() {
                               [this] { connections_.meeting().await_peers(deadline()); });
   }
   instance_->start_wrappers();
-}
-
-void Deployment::look_after_peers() {
-  for (;;) {
-    runtime_.sleep_for(connections_.liveness().look_pause());
-    connections_.liveness().look_after_peers();
-  }
 }
 
 runtime::Deadline Deployment::end_deadline() {

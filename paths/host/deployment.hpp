@@ -132,7 +132,6 @@ class Deployment : public HostView {
  private:
   void peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed);
   bool leave(const std::string& why);
-  void look_after_peers();
   void end_services();
 
   Host& host_;

@@ -56,7 +56,7 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
 }
 
 Host::~Host() {
-  lane_connections_->end_beats();
+  lane_connections_->stop();
   acceptor_.stop();
   lanes_->stop();
 }
@@ -173,7 +173,6 @@ std::string Host::finish() {
   for (const std::string& other : {left_deployment, wrong_with_lanes})
     if (wrong.empty()) wrong = other;
   lane_connections_->part(deployment_->end_deadline());
-  lane_connections_->end_beats();
   lanes_->stop();
   acceptor_.stop();
   return wrong;

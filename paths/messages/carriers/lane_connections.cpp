@@ -56,6 +56,7 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),
+      liveness_(runtime, *peers_, *transport_),
       clocks_(runtime, *peers_, host),
       frames_(*peers_, host, clocks_.identity()) {
   rejections = &log;
@@ -64,7 +65,7 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
 LaneConnections::~LaneConnections() { stop(); }
 
 void LaneConnections::stop() {
-  end_beats();
+  beats_ = {};  // cancels the task and waits for its end
   transport_->stop();
 }
 
@@ -72,18 +73,14 @@ void LaneConnections::start(MessageEndpoint& lanes) {
   lanes_ = &lanes;
   transport_->start(*this);
   if (!runtime_.is_virtual() && peers_->are_processes)
-    beats_ =
-        runtime_.spawn(runtime::ContextRole::service,
-                       {"beats of lanes of", peers_->hosts[host_].name, host_}, [this] { beat(); });
-}
-
-/// Looks after the peers until the task is cancelled.
-void LaneConnections::beat() {
-  for (;;) {
-    runtime_.sleep_for(peers_->liveness.look_pause());
-    for (const auto& [host, why] : look_after(peers_->liveness.silent))
-      lanes_->host_lost(host, why);
-  }
+    beats_ = runtime_.spawn(runtime::ContextRole::service,
+                            {"beats of lanes of", peers_->hosts[host_].name, host_}, [this] {
+                              for (;;) {
+                                runtime_.sleep_for(peers_->liveness.look_pause());
+                                for (const auto& [host, why] : look_after(peers_->liveness.silent))
+                                  lanes_->host_lost(host, why);
+                              }
+                            });
 }
 
 void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
@@ -96,7 +93,7 @@ void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
     if (const auto found = outward_.find(host); found != outward_.end()) {
       Outward& outward = found->second;
       outward.used = ++frames_sent_;
-      signs_[host].note_departure();
+      liveness_.note_departure(host);
       if (outward.is_closing()) return outward.waiting.push_back(std::move(whole));
       connection = outward.id;
     }
@@ -142,7 +139,7 @@ ConnectionId LaneConnections::connect(std::uint32_t host) {
     outward.id = connection;
     outward.used = ++frames_sent_;
     outward.is_welcome = false;
-    signs_[host].note_arrival();
+    liveness_.note_arrival(host);
     outward.has_closed = gone_.contains(host);
     to_[connection] = host;
   }
@@ -282,7 +279,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
       from = peer->second;
     }
     is_of_our_clock = clocks_.has(from);
-    if (from != host_) signs_[from].note_arrival();
+    if (from != host_) liveness_.note_arrival(from);
   }
   if (from == host_) return greet(connection, frame);
   if (is_ours && !is_welcome && frame.kind == FrameKind::refuse)
@@ -377,6 +374,7 @@ void LaneConnections::part(runtime::Deadline deadline) {
   }
   for (const ConnectionId connection : of_others)
     transport_->send(connection, frames_.of(LaneKind::goodbye));
+  beats_ = {};
 }
 
 std::set<std::uint32_t> LaneConnections::silent() const {
@@ -393,74 +391,38 @@ std::uint64_t LaneConnections::end_progress(std::uint32_t host) const {
   return outward == outward_.end() ? 0 : outward->second.end_progress;
 }
 
-/// Returns the connections of each host from which frames may still arrive.
-/// Requires: mutex_ held.
-std::map<std::uint32_t, std::vector<ConnectionId>> LaneConnections::watched() {
-  std::map<std::uint32_t, std::vector<ConnectionId>> hosts;
-  for (const auto& [host, outward] : outward_)
-    if (!outward.has_closed && !gone_.contains(host)) hosts[host].push_back(outward.id);
-  for (const auto& [connection, host] : from_)
-    if (!ended_.contains(host) && !gone_.contains(host)) hosts[host].push_back(connection);
-  return hosts;
-}
-
 std::map<std::uint32_t, std::string> LaneConnections::look_after(base::Nanos silent_max) {
-  const LivenessTimes times = peers_->liveness.at_most(silent_max);
-  // A host that has not replied yet may still start until the deadline.
-  const base::Nanos longest_unmet =
-      silent_max < peers_->liveness.silent ? silent_max : std::max(silent_max, peers_->deadline);
   const std::uint64_t progress = lanes_->end_progress();
-  std::map<std::uint32_t, std::vector<ConnectionId>> silent;
-  std::vector<std::pair<ConnectionId, LaneKind>> beats;
+  LaneLiveness::Look look;
   {
-    const runtime::Lock lock(mutex_);
-    const base::Nanos now = runtime_.now();
-    const bool was_stopped = stops_.was_stopped(now, times);
-    for (auto& [host, connections] : watched()) {
-      SignsOfLife& signs = signs_[host];
-      if (was_stopped) signs.note_arrival();
-      const auto outward = outward_.find(host);
-      const bool is_met = outward == outward_.end() || outward->second.is_welcome;
-      if (signs.look(now) >= (is_met ? times.silent : longest_unmet)) {
-        silent[host] = std::move(connections);
-      } else if (signs.needs_beat(now, times.beat)) {
-        if (outward == outward_.end() || outward->second.has_closed)
-          beats.emplace_back(connections.front(), LaneKind::welcome);
-        else if (outward->second.is_welcome && !outward->second.is_closing())
-          beats.emplace_back(outward->second.id, LaneKind::hello);
-      }
-    }
-  }
-  for (const auto& [connection, kind] : beats)
-    transport_->send(connection,
-                     kind == LaneKind::hello ? frames_.of(kind) : frames_.of(kind, progress));
-  return judge(silent, silent_max);
-}
-
-/// Returns the silent hosts from which no part of a large frame arrives either, with their states.
-std::map<std::uint32_t, std::string> LaneConnections::judge(
-    const std::map<std::uint32_t, std::vector<ConnectionId>>& silent, base::Nanos silent_max) {
-  std::map<std::uint32_t, std::string> lost;
-  for (const auto& [host, connections] : silent) {
-    PeerContact contact;
-    bool is_sending = false;
-    for (const ConnectionId connection : connections) {
-      contact = transport_->contact(connection);
-      is_sending = is_sending || (contact.since_bytes && *contact.since_bytes < silent_max);
-    }
     runtime::DeferredWakes wakes;
     const runtime::Lock lock(mutex_);
-    if (is_sending) {
-      signs_[host].note_arrival();
-      continue;
+    std::map<std::uint32_t, LaneLiveness::Watched> watched;
+    for (const auto& [connection, host] : from_) {
+      if (ended_.contains(host) || gone_.contains(host)) continue;
+      watched[host].connections.push_back(connection);
+      watched[host].beat = {connection, LaneKind::welcome};
     }
-    lost[host] = silence_text(contact, signs_[host].look(runtime_.now()));
-    if (const auto outward = outward_.find(host); outward != outward_.end())
-      outward->second.has_closed = true;
-    gone_.insert(host);
-    parting_.wake_all(wakes);
+    for (const auto& [host, outward] : outward_) {
+      if (outward.has_closed || gone_.contains(host)) continue;
+      watched[host].connections.push_back(outward.id);
+      watched[host].is_met = outward.is_welcome;
+      watched[host].beat.reset();
+      if (outward.is_welcome && !outward.is_closing())
+        watched[host].beat = {outward.id, LaneKind::hello};
+    }
+    look = liveness_.look(watched, silent_max);
+    for (const auto& [host, why] : look.silent) {
+      if (const auto outward = outward_.find(host); outward != outward_.end())
+        outward->second.has_closed = true;
+      gone_.insert(host);
+    }
+    if (!look.silent.empty()) parting_.wake_all(wakes);
   }
-  return lost;
+  for (const auto& [connection, kind] : look.beats)
+    transport_->send(connection,
+                     kind == LaneKind::hello ? frames_.of(kind) : frames_.of(kind, progress));
+  return std::move(look.silent);
 }
 
 void LaneConnections::forget(std::uint32_t host) {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "paths/messages/carriers/control_frames.hpp"
+#include "paths/messages/carriers/lane_liveness.hpp"
 #include "paths/messages/carriers/shared_clocks.hpp"
 #include "paths/messages/carriers/switches.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "paths/wire/peers.hpp"
 #include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
-#include "paths/wire/signs_of_life.hpp"
 #include "paths/wire/transport.hpp"
 
 namespace paths {
@@ -51,10 +51,10 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   bool has_room(std::uint32_t host) override;
   /// Sends a goodbye on each connection that this host made, and waits for the replies, at most
   /// until the deadline. A reply shows that all earlier frames have arrived. Then sends a goodbye
-  /// on the connections that other hosts made, so that those hosts do not report a loss.
+  /// on the connections that other hosts made, so that those hosts do not report a loss. At last it
+  /// stops sending signs of life.
   void part(runtime::Deadline deadline);
-  /// Stops sending signs of life. Must be called before the endpoint of start() is destroyed.
-  void end_beats() { beats_ = {}; }
+  /// Must be called before the endpoint of start() is destroyed.
   void stop();
 
   std::set<std::uint32_t> silent() const override;
@@ -86,10 +86,6 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   ConnectionId connect(std::uint32_t host);
   void close_idle();
   void finish_closing(std::uint32_t host);
-  std::map<std::uint32_t, std::vector<ConnectionId>> watched();
-  std::map<std::uint32_t, std::string> judge(
-      const std::map<std::uint32_t, std::vector<ConnectionId>>& silent, base::Nanos silent_max);
-  void beat();
   void break_off(ConnectionId connection, std::uint32_t host, const std::string& why);
   void answered(ConnectionId connection, const LaneFrame& frame);
 
@@ -104,8 +100,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
   // Hosts at the other ends: of connections that this host made, and that other hosts made.
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
-  std::map<std::uint32_t, SignsOfLife> signs_;
-  OwnStops stops_;
+  LaneLiveness liveness_;
   SharedClocks clocks_;
   const ControlFrames frames_;
   // Hosts whose first connection this host has accepted. A host stays in the set if that connection

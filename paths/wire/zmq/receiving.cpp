@@ -161,7 +161,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   // But no loss is reported for a connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
-  note_descriptor(peer.id, peer.acceptance.first);
+  descriptors_.note(peer.id, peer.acceptance.first);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
   half_open_.remove(peer.acceptance.first);
   accepted_as_.emplace(peer.acceptance, key);
@@ -182,7 +182,7 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     if (!event) return;
     const std::string& address = peers_->hosts[peer.host].address;
     if (event->kind == ZMQ_EVENT_CONNECTED) {
-      note_descriptor(peer.id, event->value);
+      descriptors_.note(peer.id, event->value);
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
@@ -236,7 +236,7 @@ void Sockets::report_closed() {
     for (auto one = first; one != last; ++one) {
       const auto found = incoming_.find(one->second);
       lose(found->second, process_ended);
-      note_descriptor(found->second.id, std::nullopt);
+      descriptors_.forget(found->second.id);
       routing_ids_.erase(found->second.id);
       incoming_.erase(found);
     }

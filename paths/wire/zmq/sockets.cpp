@@ -3,9 +3,6 @@
 #include "paths/wire/zmq/sockets.hpp"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -27,13 +24,13 @@ namespace {
 // abort().
 constexpr std::size_t threads_of_zmq = 2, threads_of_authenticator = 1;
 constexpr int sockets_max = 16384;
-// Maximum number of bytes in received messages that ZeroMQ queues for each peer over TCP. At this
-// number ZeroMQ stops reading, and TCP makes the peer wait.
+// Maximum number of bytes in received messages that ZeroMQ queues for each peer on an encrypted
+// connection. At this number ZeroMQ stops reading, and TCP makes the peer wait.
 constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
-// Maximum number of received messages that ZeroMQ queues for each peer over a Unix socket, which no
-// other user can reach. If the peer closes while ZeroMQ does not read, ZeroMQ loses what it has not
-// read. The number is therefore higher than for TCP.
-constexpr int received_ahead_of_neighbour = 1024;
+// Maximum number of received messages that ZeroMQ queues for each peer on other connections. A
+// limit in bytes would be too few messages for short frames, which would take twice as long. It
+// would protect nothing, because ZeroMQ keeps all parts of a message, whatever their number.
+constexpr int received_ahead_messages = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int handshake_ms = 10'000;
@@ -42,22 +39,6 @@ constexpr int handshake_ms = 10'000;
 /// none because other users cannot change its folder.
 const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
-}
-
-/// Returns what the kernel knows about the peer of a socket. For TCP it knows the times of the last
-/// bytes and acknowledgements. The peer of a Unix socket is on this machine.
-PeerContact contact_over(int descriptor) {
-  sockaddr_storage address{};
-  socklen_t bytes = sizeof address;
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {};
-  if (address.ss_family == AF_UNIX) return {.is_local = true};
-  tcp_info info{};
-  bytes = sizeof info;
-  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
-  PeerContact contact;
-  contact.since_bytes = std::chrono::milliseconds(info.tcpi_last_data_recv);
-  contact.since_acknowledgement = std::chrono::milliseconds(info.tcpi_last_ack_recv);
-  return contact;
 }
 
 /// Returns the limits for connections without a message. Peers may make all connections of the plan
@@ -302,9 +283,8 @@ std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& addre
   // ZeroMQ counts messages, not bytes. It closes a connection on which a longer part is announced.
   const bool is_encrypted = keyring_for(*peers_, address) != nullptr;
   const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
-  const int received_ahead = socket_file(address).empty()
-                                 ? static_cast<int>(received_ahead_bytes / part_bytes)
-                                 : received_ahead_of_neighbour;
+  const int received_ahead =
+      is_encrypted ? static_cast<int>(received_ahead_bytes / part_bytes) : received_ahead_messages;
   socket.set(zmq::sockopt::rcvhwm, received_ahead);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(part_bytes + header_bytes_max));
   socket.set(zmq::sockopt::linger, linger_ms);
@@ -330,33 +310,12 @@ zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection
 /// Closes the sockets of a connection that this host has made. Does nothing for connections that
 /// peers have made.
 void Sockets::forget(ConnectionId connection) {
-  note_descriptor(connection, std::nullopt);
+  descriptors_.forget(connection);
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;
   if (found->second.dealer) found->second.dealer.set(zmq::sockopt::linger, 0);
   close_both(found->second.dealer, found->second.monitor);
   outgoing_.erase(found);
-}
-
-void Sockets::note_descriptor(ConnectionId connection, std::optional<int> descriptor) {
-  const runtime::Lock lock(descriptors_mutex_);
-  if (descriptor)
-    descriptors_[connection] = *descriptor;
-  else
-    descriptors_.erase(connection);
-}
-
-/// Reads what the kernel knows about a connection. ZeroMQ may close the descriptor at any time. The
-/// answer may then be empty, or be that of another connection, until the loss is reported.
-PeerContact Sockets::contact(ConnectionId connection) {
-  int descriptor = -1;
-  {
-    const runtime::Lock lock(descriptors_mutex_);
-    const auto found = descriptors_.find(connection);
-    if (found == descriptors_.end()) return {};
-    descriptor = found->second;
-  }
-  return contact_over(descriptor);
 }
 
 // Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is
@@ -366,7 +325,7 @@ void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
   if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
   for (zmq::socket_t* one : {&monitor, &socket}) {
     if (!*one) continue;
-    unwatch(*one);
+    runtime_.unwatch(one->get(zmq::sockopt::fd));
     one->close();
   }
 }

@@ -18,6 +18,7 @@
 #include "paths/wire/transport.hpp"
 #include "paths/wire/zmq/authenticator.hpp"
 #include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/descriptors.hpp"
 #include "paths/wire/zmq/half_open.hpp"
 #include "runtime/runtime.hpp"
 
@@ -81,7 +82,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
-  PeerContact contact(ConnectionId connection);
+  PeerContact contact(ConnectionId connection) { return descriptors_.contact(connection); }
   std::string source(ConnectionId connection) const;  // only on the services' thread
 
  private:
@@ -122,13 +123,11 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void report_closed();
   void lose(SocketPeer& peer, std::string reason);
   void forget(ConnectionId connection);
-  void note_descriptor(ConnectionId connection, std::optional<int> descriptor);
   void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
 
   std::size_t set_options(zmq::socket_t& socket, const std::string& address);
   zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
-  void unwatch(zmq::socket_t& socket) { runtime_.unwatch(socket.get(zmq::sockopt::fd)); }
   const std::string& name_of(const Outgoing& peer) const { return peers_->hosts[peer.host].name; }
 
   runtime::Runtime& runtime_;
@@ -144,9 +143,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   runtime::WaitList closed_waiters_;
   std::atomic<bool> has_handed_over_{false};
 
-  runtime::Mutex descriptors_mutex_;
-  // Descriptors of the open connections. ZeroMQ owns them.
-  std::unordered_map<ConnectionId, int> descriptors_;
+  Descriptors descriptors_;
 
   runtime::Mutex using_;       // guards everything below
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
