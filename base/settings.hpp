@@ -143,7 +143,8 @@ class MapReader {
 
   const Settings& map() const { return map_; }
   const Position& position() const { return map_.position(); }
-  Position position_of(std::string_view key) const;  ///< position of the value, or of the map
+  /// Returns the position of the value of `key`; if the map has no such key, that of the map.
+  Position position_of(std::string_view key) const;
   Mistakes& mistakes() { return mistakes_; }
   void mistake(std::string_view key, std::string message);  ///< adds it at the key's value
 

@@ -212,9 +212,9 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
   return text.substr(begin, end + 1 - begin);
 }
 
-/// Returns the position of a tab in the indentation of the line at `mark` or of one of the two
-/// lines before it. The parser fails after such a tab, with a message that does not mention the
-/// tab.
+/// Finds a tab in the indentation of the line at `mark`, or of one of the two lines before it.
+/// Returns its position. The parser fails after such a tab, with a message that does not mention
+/// the tab.
 std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& mark,
                                       const std::string& name) {
   std::optional<Position> found;

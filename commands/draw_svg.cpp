@@ -79,7 +79,7 @@ class SvgDrawer {
     return 16 + static_cast<int>(letter_pixels * static_cast<double>(letters));
   }
 
-  /// Draws a subtree. Returns the vertical position of its root's middle.
+  /// Draws a subtree. Returns the y coordinate of the middle of the subtree's root.
   int place(std::size_t index, int left) {
     const Drawing::Node& node = drawing_.nodes[index];
     const int right = left + width(node);

@@ -101,7 +101,7 @@ std::string assumptions_text(const groups::AssumedCosts& assumed) {
   return text;
 }
 
-/// Returns the permitted orders of summation in words: `worst` and all stricter ones.
+/// Returns a text that names the permitted orders of summation: `worst` and all stricter ones.
 std::string allowed_text(Order worst) {
   if (worst == Order::canonical) return fmt::format("'{}'", name_of(worst));
   return fmt::format("'{}' or a stricter one", name_of(worst));
@@ -128,8 +128,8 @@ std::string rounded_time(base::Nanos time, double factor) {
   return rounded_text(static_cast<double>(time.count()) * factor, 1000, {"ns", "us", "ms", "s"});
 }
 
-/// Returns a cost of the network times `factor`, in words. If links have different costs, returns
-/// only the factor.
+/// Returns a cost of the network, multiplied by `factor`, as text. If links have different costs,
+/// the text contains only the factor.
 std::string cost_text(const pricing::Network& network, groups::NetworkCost cost, double factor) {
   using groups::NetworkCost;
   if (cost == NetworkCost::message && network.frame_costs.empty())
@@ -176,7 +176,8 @@ void print_changes(const ScheduleRequest& request, const groups::Explanation& ex
                "blocks");
 }
 
-/// Returns the position of a table's row, and what the row tells, in words.
+/// Returns a text that describes a row of a decision table: its position in the file, the sizes for
+/// which it holds, its note, and its measurements.
 std::string row_text(const tuner::Decision& row, groups::Reason reason) {
   std::string text = fmt::format(
       "{}, a row up to {}", row.position.text(),

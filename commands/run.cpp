@@ -134,7 +134,7 @@ std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t ho
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
-/// Returns the length in bytes of the longest name of a socket in the folder of the run.
+/// Returns the number of bytes in the longest name of a socket, relative to the run's folder.
 std::size_t longest_relative(const paths::Plan& plan) {
   constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
   constexpr std::size_t door_of_tcp_bytes = std::string_view("doors/0123456789abcdef.door").size();

@@ -43,7 +43,7 @@ GroupOperation group_operation_of(std::string_view text);
 std::string group_of_collective(std::string_view label, std::string_view collective);
 /// Returns the collective whose operations a group of that name carries out; "" if there is none.
 std::string_view collective_of_group(std::string_view group);
-/// Returns the operation in words, such as "allreduce of world by tree (tuned)".
+/// Returns a text that names the operation, such as "allreduce of world by tree (tuned)".
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);

@@ -39,7 +39,7 @@ struct Running {
 /// Returns a text that describes the operation and the call of the host's first member.
 std::string call_text(const GroupView& view, const Running& running);
 
-/// Returns the digest of two digests, such as the digest of all earlier calls and the digest of the
+/// Combines two digests into one, such as the digest of all earlier calls with the digest of the
 /// next call.
 std::uint64_t combined_digest(std::uint64_t before, std::uint64_t after);
 

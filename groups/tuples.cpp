@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — position of an array's values in a tuple, after the array's length
+// groups/tuples.cpp — offset at which an array's values begin in a tuple, behind the length field
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>

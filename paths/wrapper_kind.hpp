@@ -76,7 +76,7 @@ struct WrapperKind {
   std::vector<SettingHelp> settings;
   std::vector<std::string> roles = {};  ///< words that a path may write after the wrapper's name
   Job job = Job::other;
-  /// Whether each contributor to a join of this kind gets back a value of the size of its
+  /// Whether each contributor to a join of this kind gets back a value as large as its
   /// contribution.
   bool answers_in_kind = false;
   /// Whether results of this kind of wrapper may cover only some of the contributions to a round.

@@ -62,14 +62,14 @@ def blank(text):
 def functions(code):
     """Returns (name, first line, number of lines) of each outermost function in C++.
 
-    `code` is the result of blank().
+    `code` is C++ in which blank() has replaced comments and literals by spaces.
 
     The header of a block is the text before it. A block is a function if its header has a
     parenthesis and does not start a class or namespace. If the header continues after the block,
     the block was a member initializer or a default argument in braces.
     """
     found = []
-    header = at = 0  # index of the next block's header; current index
+    header = at = 0  # indexes of two characters: first of the next block's header, and current one
     while at < len(code):
         if code[at] in ";}":
             header = at + 1
@@ -109,11 +109,13 @@ def declares_function(statement):
 def classes(code, owner=None, first=1):
     """Returns (name, line, number of functions) of each class in C++.
 
-    `code` is the result of blank(). It may be the body of the class `owner`.
-    It starts on line `first`.
+    `code` is C++ in which blank() has replaced comments and literals by spaces.
+    It is a whole file, the body of a namespace, or the body of the class `owner`.
+    Its first character is on line `first` of the file. If there is an owner, the last
+    entry of the result is the owner.
     """
     found, count = [], 0
-    start = at = 0  # index of the statement's first character; current index
+    start = at = 0  # indexes of two characters: first of the statement, and current one
     while at < len(code):
         if code[at] == ";":
             count += declares_function(code[start:at])
@@ -140,7 +142,7 @@ def classes(code, owner=None, first=1):
 
 
 def closing(code, at):
-    """Returns the position of the brace that closes the one at `at`."""
+    """Returns the index of the brace that closes the opening brace at index `at`."""
     depth = 0
     for place in range(at, len(code)):
         depth += {"{": 1, "}": -1}.get(code[place], 0)

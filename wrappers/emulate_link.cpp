@@ -68,9 +68,9 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   deployment_.runtime().sleep_until(arrives);
 }
 
-/// Delays the operation until it has arrived and earlier operations of its contributor have
-/// continued. When this function returns, it wakes the next operation of the contributor. Service
-/// contexts run one at a time, so the current operation still continues before the next one.
+/// Blocks until the operation's arrival time, and until earlier operations of its contributor have
+/// continued. At the end, the destructor of `in_line` wakes the contributor's next operation.
+/// Service contexts run one at a time, so this operation still continues before the next one.
 void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
                                  const paths::Next& next) {
   runtime::Lock lock(mutex_);

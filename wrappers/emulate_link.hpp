@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/emulate_link.hpp — delay of messages like that of one direction of a real link.
+// wrappers/emulate_link.hpp — wrapper that delays messages as one direction of a real link does.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/push.hpp — transfer of the tuples of an element of this host to the far end of a path.
+// wrappers/push.hpp — wrapper that sends the tuples of a local element down a path.
 #pragma once
 #include <cstdint>
 #include <memory>

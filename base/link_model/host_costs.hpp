@@ -84,7 +84,7 @@ struct HostCosts {
   struct Link {
     std::string from, to;
     std::shared_ptr<const FrameCosts> costs;
-    base::Position position = {};
+    base::Position position = {};  ///< position of this map in its file
   };
   /// Costs of all other frames; nullptr = `links` has all costs.
   std::shared_ptr<const FrameCosts> frames;
@@ -93,7 +93,7 @@ struct HostCosts {
   double fold_nanos_per_byte = 0, copy_nanos_per_byte = 0;
   double fold_spread = 0, copy_spread = 0;  ///< relative spreads; 0 = not measured
   std::string file = {};                    ///< file with measured costs; "" = the config has them
-  base::Position position = {};             ///< position of the costs
+  base::Position position = {};             ///< position of the map `costs` in its file
 
   /// Returns the bytes per second of folds and copies, for work_time(); 0 = they take no time.
   double fold_bytes_per_second() const { return rate(3, fold_nanos_per_byte); }

@@ -40,7 +40,7 @@ struct MeasuredNetwork {
   std::vector<Cluster> clusters;
   std::map<std::pair<std::string, std::string>, MeasuredLink> links;
   std::optional<HostCosts> costs = {};  ///< empty = not measured
-  base::Position position = {};         ///< position of `clusters` in the file
+  base::Position position = {};         ///< position of the map `clusters` in the file
 };
 
 /// Read the file from a text or by name:

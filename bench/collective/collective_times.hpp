@@ -24,7 +24,7 @@ struct CollectiveOptions {
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
-  /// Number of calls in an iteration; the time of the iteration is the mean of a call.
+  /// Number of calls in an iteration. The time of the iteration is the mean time of a call.
   std::uint64_t consecutive = 1;
   bool shows_all = false;
   bool checks = false;

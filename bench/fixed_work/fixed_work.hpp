@@ -34,7 +34,8 @@ struct Options {
   /// Length of a piece (fwq, default 100us) or of a unit (ftq, default a thousandth of the
   /// interval, at least 200ns).
   std::optional<Nanos> work = std::nullopt;
-  /// Interval of ftq's grid, and resolution of the search for periods.
+  /// ftq: length of a sample, in which units of work are counted. All methods: time resolution with
+  /// which the analysis searches for noise that recurs periodically.
   Nanos interval = std::chrono::milliseconds(1);
   /// Shortest detour that counts. Defaults: for fwq a hundredth of the shortest piece; for ftq a
   /// hundredth of the interval, but at least two units; for detour nine times the shortest clock

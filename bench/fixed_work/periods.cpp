@@ -99,8 +99,8 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   return limits;
 }
 
-/// Returns the position of the top of a peak. A parabola through the logarithms of the peak and its
-/// two neighbours determines the position.
+/// Returns the index at which a peak of the spectrum is highest, as a fraction between indexes. It
+/// is the top of a parabola through the logarithms of the powers at `peak` and its two neighbours.
 double top(const Spectrum& spectrum, std::size_t peak) {
   const auto level = [&](std::size_t i) {
     return std::log(std::max(spectrum.power[i], std::numeric_limits<double>::min()));

@@ -45,7 +45,7 @@ class LaneTraffic {
   struct Message {
     std::uint32_t from = 0, to = 0;  ///< ranks
     std::uint64_t bytes = 0;
-    std::uint64_t offset = 0;  ///< position of the message's bytes in pattern_
+    std::uint64_t offset = 0;  ///< index in pattern_ of the message's first byte
   };
   struct HostGroup {
     std::shared_ptr<paths::MessageGroup> group;

@@ -21,7 +21,7 @@ constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
 // Index of the role `down`: stages that delay data, not replies.
 constexpr std::uint32_t role_down = 0;
 constexpr std::uint64_t iterations_max = 1'000'000'000;
-// Number of rows of a state per iteration of latency, if the period equals the latency.
+// Rows that a block needs for each iteration of latency, if the period equals the latency.
 constexpr std::size_t rows_per_iteration_of_latency = 4;
 
 /// Share of the time in which a link with a recorded trace is slower than assumed here.

@@ -22,8 +22,8 @@ struct FarBorder {
   /// Greatest latency, in iterations, that can be hidden with the rows of the smaller block.
   std::uint64_t latency_max = 0;
 
-  /// Time per iteration of the slowest of all threads (`of_all`), and of the slower thread at this
-  /// border without its redundant work for the neighbour (`of_border`).
+  /// Two times per iteration. `of_all`: time of the slowest thread of the run. `of_border`: time of
+  /// the slower thread at this border, without its redundant work for the neighbour.
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };

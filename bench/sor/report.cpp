@@ -43,7 +43,7 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
-  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts without known counts
+  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts with unknown traffic
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)

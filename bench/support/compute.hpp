@@ -56,8 +56,8 @@ struct InjectedNoise {
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };
 
-/// Computation times from the trace of an earlier run: of each thread, before each of its
-/// contributions to a collective.
+/// Times that each thread computed before each of its contributions to a collective, read from the
+/// trace of an earlier run.
 class ComputationTimes {
  public:
   /// Throws std::runtime_error if the directory holds no trace. Throws std::invalid_argument if the
@@ -91,7 +91,7 @@ struct ComputeOptions {
   std::vector<InjectedNoise> injected = {};
 };
 
-/// The computation of one thread. `time` of the options is divided by the speed of the host.
+/// Computation of one thread. It takes ComputeOptions::time, divided by the speed of the host.
 class Compute {
  public:
   /// With `sort`, measures how many integers can be sorted in this time.

@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// Number of hosts of each site, and latency and rate of one stream between hosts of any two sites.
+/// Number of hosts of each site. For each pair of sites: latency and rate of one stream between two
+/// of their hosts.
 struct Sites {
   std::vector<std::size_t> hosts;
   std::vector<pricing::Side> between;  ///< index: from * sites + to; from == to within a site

@@ -47,9 +47,11 @@ class Values {
   Set set_ = Set::best;
   std::uint64_t iterations_;
   base::Scalar scalar_;
-  base::Payload proving_;         // contribution of every thread that proves the condition
-  base::Payload turning_;         // contribution of rank 0 if the condition changes
-  base::Payload turning_others_;  // contribution of other ranks if the condition changes
+  // Contribution of each thread to iterations in which every contribution proves the outcome.
+  base::Payload proving_;
+  // Contributions to iterations with the opposite outcome.
+  base::Payload turning_;         // contribution of rank 0
+  base::Payload turning_others_;  // contribution of each other rank
   std::vector<std::byte> table_;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;

@@ -9,7 +9,7 @@
 // - If n of the h members of a cluster may send to another cluster, every (h/n)-th member is a
 //   sender. Senders are chosen separately for each other cluster.
 // - A piece is forwarded to each sender once, even if the sender sends it to several clusters.
-// - In each cluster, the owner of a piece sums the piece.
+// - In each cluster, the owner of a piece folds the sums that all clusters have for that piece.
 #include "collectives/algorithms/matsuda.hpp"
 
 #include <memory>
@@ -43,7 +43,8 @@ class Cluster {
   }
   bool owns(std::size_t member) const { return begin(group_of(member)) == member; }
 
-  /// Returns the piece of each member. Within a group, the owner's piece is cut again.
+  /// Cuts `whole` into one piece per group, and each of these into one piece per member of the
+  /// group. Returns the pieces of the members.
   std::vector<Range> pieces(Range whole) const {
     std::vector<Range> all;
     for (std::size_t group = 0; group < groups_; ++group)

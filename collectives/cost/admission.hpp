@@ -19,7 +19,7 @@ struct Admitted {
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
-  std::uint64_t number = 0;   ///< position among all steps of the participant
+  std::uint64_t number = 0;   ///< index among all steps of the participant
   std::uint32_t message = 0;  ///< index of the step's message, set by the user of class Admission
   std::uint32_t waits = 0;    ///< number of earlier accesses to its cells for which this step waits
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one

@@ -101,7 +101,8 @@ struct Host {
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-/// Value of Outlet::way for the outgoing side of the host. All other values are indices of links.
+/// Value of Outlet::way that stands for the host's outgoing side. All other values are indexes of
+/// links.
 inline constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
 /// A frame that waits for a free stream of its link.

@@ -49,25 +49,35 @@ struct Price {
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
 /// nanoseconds. Returns nullopt if the time reaches `limit`.
 ///
-/// Sending: A host hands each message to its outgoing side as soon as the message is ready. The
-///          outgoing side sends the frames one by one, beginning with the oldest step. Links, exits
-///          and receiving sides serve frames in the order in which the first bytes (heads) of the
-///          frames arrive. A message counts as sent when its last byte has left the host.
-/// Order: Events at the same instant are handled in a fixed order. First come ends of transfers and
-///        arrivals of last bytes (tails). Then come arrivals of heads, sorted by source, step and
-///        frame. Then the steps that can execute do so. Last, each side chooses its next frame.
-/// Credit: A frame can be sent only if the receiver has granted its message, or if there is credit
-///         for the bytes of the frame plus 128. A receiving step grants its message as soon as it
-///         waits for no earlier step. Grants and returned credit arrive after the latency from the
-///         receiver to the sender.
-/// Costs: Each host has one processor, which does one piece of work at a time, in the order of the
-///          requests. With Network::frame_costs a host prepares the frames of an outgoing side one
-///          after the other, beginning with the oldest step. A prepared frame queues for the
-///          outgoing side; a window limits the bytes in this queue. A frame counts as arrived when
-///          its target has received it. An exit on the way receives and sends each frame.
-///          Reductions and copies take time only if the network has their rates. Of the work that
-///          is requested at one instant, frames that have arrived come first, then reductions and
-///          copies in the order of their steps, then frames to send.
+/// Sending:
+/// - A host hands each message to its outgoing side when the message is ready.
+/// - The outgoing side sends frames one by one, beginning with the frames of the oldest step.
+/// - Links, exits and receiving sides serve frames in the order in which their first bytes (heads)
+///   arrive.
+/// - A message counts as sent when its last byte has left the host.
+///
+/// Events at the same instant happen in this order:
+/// 1. Transfers end, and last bytes (tails) of frames arrive.
+/// 2. Heads of frames arrive, sorted by source, step and frame.
+/// 3. The steps that can execute do so.
+/// 4. Each side chooses its next frame.
+///
+/// Credit:
+/// - A frame can be sent if the receiver has granted its message, or if there is credit for the
+///   bytes of the frame plus 128.
+/// - A receiving step grants its message when it no longer waits for an earlier step.
+/// - Grants and returned credit arrive after the latency from the receiver to the sender.
+///
+/// Costs:
+/// - Each host has one processor. It does one piece of work at a time, in the order of requests.
+/// - Work that is requested at one instant has this order: frames that have arrived, then
+///   reductions and copies in the order of their steps, then frames to send.
+/// - Reductions and copies take time only if the network has rates for them.
+/// - With Network::frame_costs, a host prepares the frames of an outgoing side one by one, those of
+///   the oldest step first. Prepared frames queue for the outgoing side; a window limits the bytes
+///   in this queue. A frame counts as arrived when its target has received it. An exit on the way
+///   receives and sends each frame.
+///
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's
 ///         least window.

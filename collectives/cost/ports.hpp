@@ -31,8 +31,8 @@ struct Ports {
   base::Nanos cost{0};
   /// Whether sending ports are also receiving ports. A message takes a port of both hosts when it
   /// starts. If several messages could start, the message with the smallest number starts first.
-  /// The number of a message is the larger of two positions: the position of its sending step in
-  /// the sender's program, and of its receiving step in the receiver's program.
+  /// The number of a message is the larger of two step numbers: of its sending step in the sender's
+  /// program, and of its receiving step in the receiver's program.
   bool is_half_duplex = false;
   /// Whether the steps of a host take ports in the order of its program. A step that cannot proceed
   /// then blocks all later steps, and the execution follows the plan exactly. With half duplex

@@ -20,8 +20,9 @@ using Slot = std::uint32_t;
 /// Accesses of finished steps are removed only when memory is needed. Callers must ignore them.
 class Uses {
  public:
-  /// A step, identified by two numbers: the index under which it is stored (`slot`), and its
-  /// position among all steps (`number`). Later steps reuse the index, but never the position.
+  /// A step, identified by two numbers: the index at which it is stored (`slot`), and its index
+  /// among all steps of the participant (`number`). Later steps reuse the slot, but never the
+  /// number.
   struct User {
     Slot slot;
     std::uint32_t number;

@@ -88,7 +88,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // marks that the part has the piece now
+    latest.end = Nanos(-1);  // marks that the plan now brings the piece to the part
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];

@@ -15,7 +15,7 @@ namespace planning {
 /// The data of one transfer: the block of a participant, or a segment of it.
 struct Piece {
   Rank owner = 0;
-  collectives::Range cells;  ///< position of the piece: a range of `out`
+  collectives::Range cells;  ///< elements of `out` that form the piece
   Bytes bytes = 0;
 };
 

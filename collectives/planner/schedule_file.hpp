@@ -36,14 +36,15 @@ struct Blocks {
 /// Throws: std::length_error if the text exceeds the size limit of settings.
 std::string print(const Contender& contender, const Blocks& blocks);
 
-/// Reads a contender from a file. Adds a mistake in each of these cases:
+/// Reads a contender, which is an algorithm or a plan for an allgather, from a text in the format
+/// of print(). Adds a mistake in each of these cases:
 /// - the blocks of the file differ from `blocks`;
 /// - a piece ends within an element;
 /// - the sender of a transfer does not have the piece, or the receiver has it already;
 /// - a piece does not reach every host.
 Contender read_schedule(const base::Settings& settings, const Blocks& blocks,
                         base::Mistakes& mistakes);
-/// Reads a contender from the file with this name.
+/// Reads a contender, as read_schedule() does, from the file with this name.
 /// Throws: ConfigError that lists all mistakes (see read_schedule()).
 Contender load_schedule(const std::string& file, const Blocks& blocks);
 

@@ -61,7 +61,7 @@ Block reduce_scatter_direct(Steps& steps, const Summing& summing);
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 
 /// Sends this member's sum of a range to all others and folds all sums in team order into `out`.
-/// `scratch` is the position of the range in the scratch buffers.
+/// `scratch` is the range of each scratch buffer that receives the sums of other members.
 void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
                    Channel channel = 0);
 

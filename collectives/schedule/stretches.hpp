@@ -19,7 +19,7 @@ class Stretches {
     const Count from = index * length_;
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
-  /// Returns the position of `range` in the scratch buffers. They have room for `slots` stretches.
+  /// Returns the range of a scratch buffer that holds `range`. It has room for `slots` stretches.
   /// Later stretches reuse the room of earlier ones. A step that overwrites elements of a scratch
   /// buffer waits for the earlier steps that use these elements. If there were room for one stretch
   /// only, a sum that waits for another cluster would block the next stretch.

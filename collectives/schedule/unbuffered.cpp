@@ -85,8 +85,8 @@ class Graph {
   // Index in next_ of the first edge that starts at each node. The last entry is the size of next_.
   std::vector<std::uint32_t> firsts_;
   std::vector<Node> last_told_;
-  // Number of events that must happen before a node can be executed. The events are the ends of
-  // earlier nodes, and the admission of each of the node's own steps into the window of its
+  // For each node: number of events that must happen before it can be executed. The events are the
+  // ends of earlier nodes, and for each step of the node its admission into the window of its
   // participant.
   std::vector<std::uint32_t> waits_;
   std::vector<std::array<Rank, 2>> owners_;  // participants whose steps form the node

@@ -14,8 +14,9 @@
 namespace collectives {
 namespace {
 
-/// Content of a cell: the expression that summed its contributors, and the index of the summed
-/// elements in the contributors' vectors.
+/// Content of a cell: a sum of one element from each of several contributors' vectors. `expression`
+/// tells which contributors were summed and in which order. `place` is the index of the element,
+/// which is the same in all these vectors.
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;

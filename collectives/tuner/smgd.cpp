@@ -13,16 +13,17 @@ constexpr double first_ratio = 0.75;  // assumed ratio of a family's second time
 constexpr double flat_ratio = 0.97;
 constexpr double hopeless_if_flat = 1.25;
 
-/// The part of the search in one family.
+/// The search within one family, from its longest to its shortest messages.
 class Scan {
  public:
   explicit Scan(std::size_t family) : next_{family, 0} {}
 
   Configuration next() const { return next_; }
   double best() const { return best_; }
-  /// Returns the predicted time of the next shorter length.
+  /// Returns the predicted time of next(), the configuration with the next shorter length.
   double forecast() const { return last_ * ratio_; }
-  /// Records the time of the next length and moves on. A void run ends the scan.
+  /// Records the time of next() and moves on to the next shorter length. nullopt means that all
+  /// runs of next() were void (disturbed), and ends the scan.
   void record(std::optional<base::Nanos> statistic);
   bool is_finished(const Space& space, const Options& options, double best_of_all) const;
 

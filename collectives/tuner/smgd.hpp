@@ -5,14 +5,19 @@
 
 namespace tuner {
 
-/// Runs every family with its longest messages. Then it repeatedly runs the next shorter length of
-/// one family: the family whose next time is predicted to be the least. The prediction is the last
-/// time of the family times the ratio of its last two times. The ratio is 0.75 after the first run.
-/// A family is finished after `patience` lengths that are not faster than its fastest one, or if
-/// its fastest time exceeds theta times the fastest time of all families. It is also finished if
-/// its ratio is above 0.97 and its fastest time exceeds 1.25 times the fastest time of all
-/// families.
-/// The threshold theta rejects pipelines, which are slow without segmentation.
+/// Runs every family with its longest messages. Then it repeatedly chooses one family and runs it
+/// with its next shorter message length. It chooses the family with the least predicted time for
+/// that length. The prediction is the time of the family's latest length, times the ratio of the
+/// times of its latest two lengths. After a family's first length the ratio is taken to be 0.75.
+///
+/// A family is finished in each of these cases:
+/// - It has no shorter length, or all runs of a length were void (experiment.hpp).
+/// - Its latest `patience` lengths were not faster than its fastest length before.
+/// - Its fastest time exceeds theta times the fastest time of all families. This rejects pipelines,
+///   which are slow without segmentation.
+/// - Its ratio is above 0.97, and its fastest time exceeds 1.25 times the fastest time of all
+///   families.
+///
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, Scanning Modified Gradient Descent (SMGD). The paper
 ///        states neither the threshold nor the prediction.
 Outcome smgd(const Space& space, const Run& run, const Options& options);

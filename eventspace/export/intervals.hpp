@@ -47,7 +47,7 @@ struct Track {
 struct Label {
   std::string name;
   std::string kind;      ///< kind of the wrapper
-  std::string position;  ///< position in the config
+  std::string position;  ///< file and line of the wrapper in the config
 };
 
 /// The place where a path continues on another host (a wrapper of the kind `forward`).

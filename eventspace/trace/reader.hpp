@@ -52,7 +52,7 @@ class FileWindow {
   std::vector<std::byte> bytes_;
   std::size_t begin_ = 0;
   std::size_t size_ = 0;
-  std::uint64_t place_ = 0;  ///< position in the file of the byte after the window
+  std::uint64_t place_ = 0;  ///< offset in the file of the first byte after the window
   bool is_at_end_ = false;
 };
 

@@ -40,8 +40,8 @@ class Chunks {
     if (!is_sliced()) return use(whole(me_, round));
     for (collectives::Rank target = 0; target < task_.size(); ++target) use(given(target, round));
   }
-  /// Returns the piece of `source`'s chunk that this member needs. `from` is a range of that chunk.
-  /// `to` is the position in the block that `source` sends to this member.
+  /// Returns the part of `source`'s chunk that this member needs. `from` is a range of that chunk.
+  /// `to` is the index of the first element in the block that `source` sends to this member.
   Piece taken(collectives::Rank source, collectives::Count round) const;
 
  private:

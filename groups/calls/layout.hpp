@@ -87,7 +87,7 @@ class CallCounts {
 
   std::uint64_t vector() const { return total_; }  ///< number of elements of all blocks
   std::uint64_t block(std::uint32_t rank) const { return is_even_ ? each_ : counts_[rank]; }
-  /// Number of elements of all blocks of lower ranks.
+  /// Returns the total number of elements in the blocks of all lower ranks.
   std::uint64_t before(std::uint32_t rank) const { return is_even_ ? each_ * rank : begins_[rank]; }
   /// Returns the number of elements that `source` sends to `target` in an alltoall.
   std::uint64_t pair(std::uint32_t source, std::uint32_t target) const {

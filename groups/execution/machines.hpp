@@ -29,7 +29,7 @@ class Machines {
     return participants_[machine];
   }
   std::uint32_t machine_of(std::uint32_t participant) const { return machines_[participant]; }
-  /// Returns the position of a participant among those of its machine.
+  /// Returns the index of a participant among the participants on its machine.
   std::uint32_t index_of(std::uint32_t participant) const;
   /// Returns the leader of each machine: the participant that exchanges values with other machines.
   /// The leader is `root` on the machine of `root`, and the first participant on other machines.

@@ -39,8 +39,8 @@ struct RegionOperation {
 /// Throws: TravelError if the arrays of the operation are no longer valid.
 void throw_if_abandoned(const RegionOperation& operation);
 
-/// Exception for a value in this member's own `in` that a reduction rejects. Its index is the
-/// position in `in`.
+/// Exception for a value in this member's own `in` that a reduction rejects. The index in the
+/// exception is the index of the value in `in`.
 class OwnBadValue : public base::BadValue {
  public:
   using base::BadValue::BadValue;
@@ -70,8 +70,8 @@ class RegionExecution {
   struct Blocks {
     std::uint32_t first = 0, last = 0;  ///< senders of the blocks: members first to last - 1
     bool are_folded = false;
-    collectives::Count first_index = 0;  ///< position of the folded block in the vector
-    /// Position of each block in `out`; empty if all are at 0.
+    collectives::Count first_index = 0;  ///< index in the vector of the first folded element
+    /// Index in `out` of the first element of each block; empty if all are 0.
     std::vector<collectives::Count> begins = {};
   };
   static Blocks blocks_of(const collectives::CollectiveSpec& task, std::uint32_t me);

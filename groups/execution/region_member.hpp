@@ -88,8 +88,8 @@ class RegionMember final : public paths::Alarm {
   std::unique_ptr<paths::Member> member_;
   // The members below are used only by the operation whose turn it is.
   const RegionOperation* operation_ = nullptr;
-  /// For each member of the region: the receive of its next wake-up, and the receive of its message
-  /// that the operation has failed.
+  /// Receives under way, indexed by member of the region: of the next wake-up from that member, and
+  /// of its message that the operation has failed.
   std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
   struct Entry {
     std::uint32_t member = 0;

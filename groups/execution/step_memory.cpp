@@ -43,8 +43,8 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
-/// Returns the index in the vector of the first value of an operand that is part of `in`; nullopt
-/// if no operand is.
+/// Finds the first operand that is a part of `in`. Returns the index in `in` of the operand's first
+/// value; nullopt if no operand is a part of `in`.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
   for (const Block& block : operands)
     if (block.buffer == collectives::in) return block.cells.offset;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/tracing.cpp — trace records of hosts' parts of operations, of members and of
-// steps.
+// groups/execution/tracing.cpp — trace records of group operations: of hosts, members and steps.
 #include "groups/execution/tracing.hpp"
 
 #include <fmt/format.h>

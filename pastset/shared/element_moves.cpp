@@ -122,8 +122,9 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   }
 }
 
-/// Tries to lock the log, and releases the mutex while it waits. The caller then asks
-/// hold.has_log() whether it is locked.
+/// Tries for at most `patience` to lock the log, which all processes of the space share. While it
+/// waits for that lock, the element's mutex is unlocked. On return the mutex is held, and
+/// hold.has_log() tells whether the log is locked.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);

@@ -26,10 +26,10 @@ struct MultiCluster {
     base::Settings name;
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;
-    base::Settings speed, address;  ///< null when not written
+    base::Settings speed, address;  ///< null if the config does not give them
     /// Names of the groups inside its cluster to which the host belongs, outermost first.
     std::vector<base::Settings> groups{};
-    base::Settings space{};  ///< null when not written
+    base::Settings space{};  ///< null if the config does not give it
   };
   struct Cluster {
     base::Settings name;
@@ -42,10 +42,10 @@ struct MultiCluster {
     base::Settings name;
     std::string kind;
     base::Settings settings;           ///< settings of this kind of collective, which its joins get
-    base::Settings written_condition;  ///< setting `condition`; null if it is not written
+    base::Settings written_condition;  ///< setting `condition`; null if not given
     pastset::Template value;
     Algorithm algorithm;
-    base::Position algorithm_position;  ///< position of the key `algorithm`, if it is written
+    base::Position algorithm_position;  ///< position of `algorithm` in the config, if given
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join

@@ -41,8 +41,9 @@ class CollectiveReader {
   }
 
  private:
-  /// Reads the settings of the joins, so that each mistake is reported only once. Later each join
-  /// reads these settings again.
+  /// Reads and checks the settings that all joins of the collective get. A mistake here ends the
+  /// reading of the config before the joins exist. Otherwise each join would report the same
+  /// mistake.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.at(collective_.kind).collective;
     if (kind.read != nullptr) kind.read(reader);

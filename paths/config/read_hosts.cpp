@@ -36,7 +36,7 @@ struct Generated {
   std::string interface { default_interface };
   std::uint16_t port = usual_port();
   std::string directory;
-  base::Position position;  ///< position of the setting `port`, if it is written
+  base::Position position;  ///< position of `port` in the config, if the config gives it
   bool says_port = false;
   bool says_interface = false;
 };

@@ -9,8 +9,8 @@ namespace paths {
 /// Reads `liveness` of the network, a map with the keys `beat` and `silent`.
 void read_liveness(base::MapReader& network, Plan& plan);
 
-/// Compares the times of signs of life with the longest link of the plan. Derives the times that
-/// the config does not state.
+/// Checks that the times for signs of life suffice for the plan's longest link. Derives these times
+/// if the config does not state them.
 /// Requires: read_liveness() was called, and all wrappers and ways of the plan were read.
 void finish_liveness(const base::Settings& network, Plan& plan, base::Mistakes& mistakes);
 

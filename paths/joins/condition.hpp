@@ -44,7 +44,7 @@ base::Values read_values(base::MapReader& reader);
 /// values and any `min` can only shrink. One true value decides an `or`, one false value decides an
 /// `and`. All other results can change in both directions.
 ///
-/// Paper: Bongo et al. 2004, §IV names these limits in words.
+/// Paper: Bongo et al. 2004, §IV states these rules, without formulas.
 std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign,
                                      Comparison comparison);
 /// Returns why a part of the contributions cannot decide the condition; "" if it can. Two of the

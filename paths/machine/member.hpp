@@ -118,7 +118,8 @@ class Member {
   std::uint32_t broadcasts_ = 0;              // number of broadcasts that this member has begun
   std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
   std::uint64_t posts_ = 0;                   // number of values that this member has posted
-  // Root of each of the latest posts of this member; index: number of the post modulo `posts`.
+  // For each of this member's latest posts: number of the member (root) that reads it. Index:
+  // number of the post modulo `posts`.
   std::array<std::uint32_t, SharedRegion::posts> roots_{};
   std::string told_;  // last text that this member wrote into the region
 };

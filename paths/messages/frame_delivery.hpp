@@ -59,8 +59,8 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  // Known results of forwards(): pairs of a source and of the host or switch that passes its frames
-  // to this host.
+  // Pairs for which forwards() has already found true: a source, and a host or switch through which
+  // the frames of the source reach this host.
   std::unordered_set<std::uint64_t> known_ways_;
   base::Nanos all_come_by_{0};  // time at which all frames of earlier deliver() calls have arrived
 };

@@ -54,7 +54,7 @@ struct NamedMessage {
   /// Digest of the purpose of the channel. If the digests of two hosts differ, the channel and all
   /// higher ones fail.
   std::uint64_t signature_digest = 0;
-  /// Priority among all waiting messages of the group, of all channels and to all targets. The
+  /// Priority among all waiting messages of the group, whatever their channels and targets. The
   /// message with the lowest value is sent first.
   std::uint64_t order = 0;
   /// For sending: whether the message always waits for a grant, even if there is credit for it.

@@ -219,8 +219,8 @@ void GroupControl::keep_for_later(LaneFrame frame) {
   early_[frame.group].push_back(std::move(frame));
 }
 
-/// Returns the maximum size of the frames of each source that are kept. The frames of one source
-/// thus take no memory from those of another one.
+/// Returns how many bytes of early frames are kept at most for each source. The limit is the same
+/// for all, so frames of one source take no memory from frames of another.
 std::size_t GroupControl::early_bytes_max() const {
   return std::max(early_bytes_of_each, early_bytes_of_all / parts_.state.plan->hosts.size());
 }

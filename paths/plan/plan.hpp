@@ -107,7 +107,7 @@ struct Plan {
     std::string name;
     std::string kind;          ///< kind of collective; "exchange" for an exchange
     std::string of;            ///< name of the collective or exchange to which the graph belongs
-    std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" if not written
+    std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" if not given
     base::Settings settings;   ///< settings of the reduction; its joins have the same settings
     base::Settings condition;  ///< condition of the collective; null if none
     base::Position position;
@@ -136,8 +136,8 @@ struct Plan {
     std::vector<StageId> stages;
     std::vector<std::uint32_t> paths;  ///< paths that begin on the host
     std::vector<Entrance> entrances;
-    /// Numbers of releases that will pass this host: releases of paths that threads of any host
-    /// begin (thread_releases), and of paths that wrappers drive (background_releases).
+    /// How many releases will pass this host: of paths that begin at a thread of any host
+    /// (thread_releases), and of paths that a wrapper drives (background_releases).
     std::uint64_t thread_releases = 0;
     std::uint64_t background_releases = 0;
   };
@@ -167,7 +167,7 @@ struct Plan {
   Liveness liveness;
   base::Nanos deadline = std::chrono::seconds(60);
   bool deadline_written = false;
-  std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not written
+  std::uint64_t stack_bytes = 0;  ///< stack size of each thread; 0 = not in the config
   runtime::Waiting waiting = runtime::Waiting::adaptive;
   bool shared_memory = true;  ///< whether processes of a machine use shared memory where possible
   bool requires_shared_memory = false;  ///< if true, a host that cannot use shared memory fails

@@ -12,8 +12,8 @@
 namespace paths {
 namespace {
 
-/// Numbers of releases that pass a stage: releases of paths of threads (`threads`), and of paths
-/// that wrappers drive (`background`).
+/// How many releases pass a stage: of paths that begin at a thread (`threads`), and of paths that a
+/// wrapper drives (`background`).
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;

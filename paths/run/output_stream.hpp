@@ -34,7 +34,8 @@ class OutputStream {
   void push();
   /// Notes that no lines follow. The child process ends when it has written everything.
   void close();
-  /// Returns whether everything was written or lost and the child process has ended.
+  /// Returns whether close() was called and no child process runs any more. Each line is then
+  /// either written or lost.
   bool is_done();
   /// Ends the child process; unwritten output is lost.
   void abandon();

@@ -13,7 +13,7 @@
 
 namespace paths {
 
-/// Numbers of trace records of the hosts of a process, valid when the hosts have ended.
+/// How many trace records the hosts of a process wrote and lost; valid after the hosts have ended.
 struct TraceOutcome {
   std::uint64_t written = 0;  ///< number of records in the trace
   std::uint64_t lacking = 0;  ///< number of records lost by overflow or by write errors

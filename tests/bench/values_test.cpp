@@ -57,9 +57,11 @@ std::vector<std::byte> reduced(const Collective& collective, const Values& value
   return all;
 }
 
-/// Checks the values of `best` and `worst`. With `best`, each contribution alone proves the outcome
-/// in every iteration except the last. In the last one, all contributions together have the other
-/// outcome. With `worst`, all contributions together change the outcome in every iteration.
+/// Checks the two sets of contributions that Values derives from the condition of `collective`. The
+/// outcome is the one that a part of the contributions can prove.
+/// - "best": in every iteration except the last, each contribution alone proves the outcome. In the
+///   last one, the result has the opposite outcome.
+/// - "worst": in every iteration, the result has the opposite outcome.
 void check_values(const Collective& collective) {
   const auto outcome = collective.provable_outcome();
   REQUIRE(outcome.has_value());

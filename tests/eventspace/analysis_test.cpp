@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_test.cpp — analysis of runs of which the times and the causes of delays
+// tests/eventspace/analysis_test.cpp — analysis of runs in which the times and the causes of delays
 // are known.
 #include "eventspace/analysis/analysis.hpp"
 

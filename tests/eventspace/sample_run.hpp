@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/sample_run.hpp — records of an invented run, of which every time is known.
+// tests/eventspace/sample_run.hpp — records of an invented run in which all times are known.
 #pragma once
 #include <algorithm>
 #include <cstdint>

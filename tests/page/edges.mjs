@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/page/edges.mjs — number of edges that the tree of each page draws as late.
+// tests/page/edges.mjs — check of edges in the trees of pages: how many have the class `late`, for
+// a contributor that was often the last to arrive.
 //
 //   node edges.mjs FILE.html=COUNT...
 //
-// Fails if a page has another number than COUNT. drive.mjs describes how packages and browser are
-// found.
+// Fails if the number of such edges on a page is not COUNT. drive.mjs describes how packages and
+// browser are found.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

@@ -55,7 +55,8 @@ TEST_CASE(
   const auto& join = plan.wrappers[plan.stages[plan.paths[0].stage].wrapper];
   CHECK(join.name == "join");
   CHECK(join.slots == 5);
-  // Two threads of b: the link and the forward keep them separate, as slots 2 and 3 of the join.
+  // The path of host b has two threads. Its link and its forward do not combine their operations,
+  // so these arrive at the join in two slots, 2 and 3.
   const auto& link = plan.stages[plan.paths[1].stage];
   const auto& forward = plan.stages[link.below];
   CHECK(link.slot == 0);

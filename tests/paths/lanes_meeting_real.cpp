@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_meeting_real.cpp — processes of a config with lanes and no path, of which one
-// is missing or dies: all others name it within a deadline.
+// tests/paths/lanes_meeting_real.cpp — processes that are connected only by lanes, not by paths: if
+// one is missing or dies, all others report its name within a deadline.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

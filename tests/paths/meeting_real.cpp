@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/meeting_real.cpp — hosts that start in random order, one of which is faulty: all end
-// and name it.
+// tests/paths/meeting_real.cpp — hosts that start in random order: if one of them is faulty, all
+// end and report its name.
 #include <fmt/format.h>
 
 #include <algorithm>

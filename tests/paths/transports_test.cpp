@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transports_test.cpp — a host with several transports, of which one reaches each peer.
+// tests/paths/transports_test.cpp — a host with several transports: each peer is reached over one.
 #include "paths/wire/transports.hpp"
 
 #include <catch2/catch.hpp>

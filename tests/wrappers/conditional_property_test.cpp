@@ -305,8 +305,8 @@ struct Seeds {
   std::uint64_t first, last;
 };
 
-/// Runs random scenes while `switches` turn off a part of the decision rule. Returns the counts,
-/// with the number of wrong conditions.
+/// Runs random scenes with the given switches, which disable a part of the decision rule. Returns
+/// the summed counts of all scenes, including the number of wrong conditions.
 Counts judge_switched(ConditionCheckSwitches switches, std::uint64_t usual) {
   Counts counts;
   const Seeds seeds(std::min(usual, usual_seeds));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/periodic_test.cpp — rounds of which only one in several continues down.
+// tests/wrappers/periodic_test.cpp — gate that passes every third round down the path.
 #include "wrappers/periodic.hpp"
 
 #include <catch2/catch.hpp>

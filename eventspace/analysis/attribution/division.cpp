@@ -198,7 +198,7 @@ PlaceOfCause place_in_thread(const ThreadPart& part, const Structure& structure)
                 : place_of(part.label, structure);
 }
 
-/// Returns the place in words; "" if the thread computed itself between operations.
+/// Returns a text for the place; "" if the thread itself computed between two operations.
 std::string where_in_thread(std::uint32_t operation, const PlaceOfCause& place,
                             const Structure& structure) {
   return operation == none && is_of_thread(place.cause) ? "" : where_of_place(place, structure);
@@ -235,7 +235,7 @@ std::optional<std::pair<std::string, std::string>> exchange_of(const std::string
   return std::nullopt;
 }
 
-/// Returns the object of an operation in words: a collective, group, element or exchange.
+/// Returns a text that names the object of an operation: a collective, group, element or exchange.
 std::string object_of(const OperationName& name) {
   if (name.is_collective) return words_of(name);
   const auto exchange = exchange_of(name.object);

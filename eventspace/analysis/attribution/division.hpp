@@ -60,15 +60,15 @@ std::uint32_t last_thread_of(const Moments& moments);
 /// Divides the time of the run and the time of each thread.
 TimeReport divide_time(const Bindings& bindings);
 
-/// Sets the headline to the largest part of the time of all threads, in place of a part of the
-/// critical path. Use it if predictions are not possible.
+/// Sets the headline of the report to the largest part of the time that all threads spent together.
+/// Use it if predictions are not possible; otherwise the headline is a part of the critical path.
 void set_headline_by_threads(TimeReport& report);
 
-/// Returns the place of a label in words, such as "between alpha and beta"; "" if it has none.
+/// Returns a text for the place of a label, such as "between alpha and beta"; "" if it has none.
 std::string where_of(const TimeLabel& label, const Structure& structure);
 
-/// Returns an operation in words, such as "allreduce sum" or "receipt of rows from the next
-/// thread".
+/// Returns a text that names an operation, such as "allreduce sum" or "receipt of rows from the
+/// next thread".
 std::string words_of(const OperationName& name);
 
 }  // namespace eventspace

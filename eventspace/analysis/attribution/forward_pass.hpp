@@ -82,9 +82,9 @@ class ForwardPass {
   }
   std::int64_t run_of(const std::vector<std::int64_t>& times) const;
 
-  std::vector<Delay> delays_;           // in an order in which no moment waits for a later one
-  std::vector<std::uint32_t> befores_;  // indexes in `delays_` of the moments that precede each
-  std::vector<std::uint32_t> ends_;     // indexes in `delays_` of the ends of threads
+  std::vector<Delay> delays_;           // one for each moment, after the moments that precede it
+  std::vector<std::uint32_t> befores_;  // lists of the moments that must precede each moment
+  std::vector<std::uint32_t> ends_;     // index in `delays_` of the end of each thread
   std::uint32_t labels_ = 0;
   std::vector<std::uint32_t> times_of_label_;  // number of delays with each label
   std::int64_t begin_nanos_ = 0;

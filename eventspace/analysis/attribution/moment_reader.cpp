@@ -369,8 +369,8 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
              : all_.shape_.structure.paths[all_.shape_.leaves[operation.leaf].path].graph;
 }
 
-/// Labels the time of a thread before each of its operations as computing at a place of the
-/// program. If records of moves are missing between two operations, labels it as unknown.
+/// Labels the time before each operation of a thread: as computing at this place of the program, or
+/// as unknown if records of moves are missing since the previous operation.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   std::map<std::uint32_t, std::uint64_t> next_moves;  // by leaf: sequence of the next move
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);

@@ -48,8 +48,8 @@ struct ThreadOperation {
   std::int64_t up_nanos = 0;
   std::uint32_t name = 0;     ///< index in Moments::names()
   std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group
-  /// Number of the operation's kind: of an operation on a path, of a group's operation
-  /// (group_operation_kind()), or of a call (EventKind).
+  /// Kind as a number. Operation on a path: kind of operation. Operation of a group:
+  /// group_operation_kind(). Call that starts or awaits an operation: EventKind.
   std::uint64_t kind = 0;
   Moment end;
   /// Number of the label of the thread's time before the operation: computing or unknown.
@@ -143,7 +143,7 @@ struct MomentTypes {
     std::uint32_t runtime = 0;       // label of work of the collector's host
     std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
     std::uint32_t link_up = none;    // stage of an emulated link that delays on the way up
-    std::uint32_t check = none;      // number of the condition check's wrapper
+    std::uint32_t check = none;      // condition check, as index in Structure::wrappers
     std::uint64_t lag = 0;           // number of rounds by which results are late
     bool is_schedule = false;        // whether a group carries out the operation
   };
@@ -176,8 +176,8 @@ class Moments : private MomentTypes {
 
   std::int64_t time_of(Moment moment) const;
   std::uint32_t host_of(Moment moment) const;
-  /// Returns the rank of the thread, if the moment is the begin or end of a thread or of a thread's
-  /// operation; otherwise none.
+  /// If the moment is the begin or end of a thread, or of an operation of a thread, returns the
+  /// rank of the thread; otherwise none.
   std::uint32_t thread_of(Moment moment) const;
   /// Returns the name (index in names()) of the operation to which the moment belongs, or none.
   std::uint32_t name_at(Moment moment) const;

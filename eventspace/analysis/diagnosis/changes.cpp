@@ -148,8 +148,8 @@ struct ChangedThread {
   Higher part;
 };
 
-/// Returns the time of a part of the run in words, such as "until 2.500 s", counted from the begin
-/// of the run. `begin_of` returns the begin of a row.
+/// Returns a text that tells when a part of the run begins and ends, such as "until 2.500 s". Times
+/// count from the begin of the run. `begin_of` returns the begin of a row.
 std::string times_of(const Higher& part, const std::function<std::int64_t(std::size_t)>& begin_of) {
   if (part.from == 0) return fmt::format("until {:.3f} s", seconds(begin_of(part.to)));
   const std::string from = fmt::format("from {:.3f} s", seconds(begin_of(part.from)));

@@ -121,7 +121,7 @@ class Computation {
         : after(given_after), before(given_before), group(given_group), all(exact), noise(exact) {}
     At after;                 // operation before the computation, if any
     At before;                // operation after the computation
-    std::uint32_t group = 0;  // number of the set of equal places of the cluster's threads
+    std::uint32_t group = 0;  // index of the set (see groups_) that contains this place
     Distribution all;
     Blocks blocks;
     Blocks begins;
@@ -201,8 +201,9 @@ class Computation {
   std::vector<ThreadState> threads_;
   std::vector<LeafState> leaves_;
   std::vector<PlaceState> places_;
-  // Numbers of sets of equal places. Key: cluster, graph and kind of the operation after the
-  // computation, graph and kind of the operation before it.
+  // Sets of places that have equal keys, and therefore compute the same; value: index of the set.
+  // Key: cluster; graph and kind of the operation after the computation; graph and kind of the
+  // operation before it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>,
            std::uint32_t>
       groups_;

@@ -33,8 +33,9 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  // Place of the other end of each step's message, indexed by share (a host's part of the
-  // operation) and step. The step's own place if the other end is unknown.
+  // For each step that sends or receives a message: place of the step at the other end of the
+  // message, or its own place if the other end is unknown. Indexed by share (a host's part of the
+  // operation), then by step.
   std::vector<std::vector<Place>> other_ends_;
 };
 

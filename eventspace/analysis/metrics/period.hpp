@@ -46,9 +46,11 @@ struct FrequentNoise {
   double least_ticks = 1;
 };
 
-/// Returns the best agreement (Period::agreement) that any period of frequent noise has with the
-/// late computations. It assumes that the time from the begin of a computation to its first tick
-/// determines how many more ticks follow. Only the first 1024 computations are used.
+/// Tests whether periodic noise could be the cause of the late computations, even though no
+/// computation is free of ticks. A computation contains one tick more, and is therefore late, if
+/// its first tick comes early. Each period thus predicts which computations are late. Returns the
+/// best agreement (Period::agreement) of the periods that fit `noise`; 0 if there is none. Uses
+/// only the first 1024 computations.
 double agreement_of_frequent_noise(std::span<const Computed> computations,
                                    const FrequentNoise& noise);
 

@@ -54,7 +54,7 @@ void describe(Visitor& visit, const Difference& one) {
 /// Part of the mean time of a thread in two runs: time for one operation and one cause.
 struct PartDifference {
   std::string operation;
-  std::string text;  ///< cause in words
+  std::string text;  ///< cause and place, as text
   std::int64_t before_nanos = 0;
   std::int64_t after_nanos = 0;
   std::int64_t change() const { return after_nanos - before_nanos; }

@@ -18,7 +18,7 @@
 
 namespace eventspace {
 
-/// Position of a wrapper, or only of a host, in words.
+/// Texts that tell readers of a report which wrapper, or only which host, is meant.
 struct Place {
   std::string wrapper;
   std::string kind;

@@ -207,7 +207,7 @@ void describe(Visitor& visit, const Report& report) {
 
 /// Returns sentences about records that could not be used, or that may be missing.
 std::vector<std::string> notes_of(const Report& report);
-/// Returns the cost of a finding in words; "" if it is not known.
+/// Returns a text with the cost of a finding; "" if the cost is not known.
 std::string cost_text(const Finding& finding, const TimeReport& time);
 /// Returns the text that a report contains in place of findings if there are none.
 std::string text_without_findings(const Report& report);

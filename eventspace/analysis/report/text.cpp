@@ -30,8 +30,8 @@ std::string percent_of(std::int64_t part, std::int64_t whole) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   return fmt::format("{:.1f}%", 100 * share);
 }
-/// Returns the number of rounds in words. If there are more iterations, because a `periodic`
-/// replied to some, also names their number.
+/// Returns a text such as "10 rounds". If there were more iterations than rounds, because a wrapper
+/// `periodic` replied to some iterations, the text also contains the number of iterations.
 std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
   return iterations <= rounds ? fmt::format("{} rounds", rounds)
                               : fmt::format("{} iterations, {} rounds", iterations, rounds);

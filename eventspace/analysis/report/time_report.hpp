@@ -78,7 +78,7 @@ constexpr bool is_of_link(TimeCause cause) {
          cause == TimeCause::link_queue;
 }
 
-/// Part of the time of all threads, or of the critical path, with one operation, cause and place.
+/// Time that all threads, or the critical path, spent in one operation for one cause at one place.
 struct TimeRow {
   std::string operation;  ///< "" for time between operations
   TimeCause cause = TimeCause::unknown;
@@ -89,7 +89,8 @@ struct TimeRow {
   std::int64_t most_nanos = 0;
 };
 
-/// Returns the cause and its place in words, such as "on the way over the link between a and b".
+/// Returns a text that names the cause and the place, such as "on the way over the link between a
+/// and b".
 std::string text_of(const TimeRow& row);
 
 template <class Visitor>
@@ -125,7 +126,7 @@ struct IterationReport {
   std::vector<std::int64_t> ends;  ///< end of each iteration; not in the JSON
 };
 
-/// Describes in words where iterations end.
+/// Returns a sentence that tells when an iteration ends.
 std::string text_of(const IterationReport& iterations);
 
 template <class Visitor>

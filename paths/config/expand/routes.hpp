@@ -26,10 +26,10 @@ class Routes {
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
   /// Adds the wrappers that take a path from one host to another, of the same cluster or of two. If
-  /// a link is missing, reports a mistake at the position of `asker`.
+  /// a link is missing, reports a mistake at the position of the setting `asker`.
   void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   /// Returns whether two clusters have links in both directions. Reports a missing link as a
-  /// mistake at the position of `asker`.
+  /// mistake at the position of the setting `asker`.
   bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
   /// Writes the wrapper of an emulated link once for all paths. Returns an item of a path that
   /// sends operations through the link in one direction.

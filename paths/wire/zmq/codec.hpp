@@ -26,8 +26,8 @@ inline constexpr std::size_t encrypted_part_bytes = std::size_t{256} << 10;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
-/// Assembles the frames of one connection from their messages. The bytes of a body of several parts
-/// are copied once, to their final place.
+/// Assembles the frames of one connection from their messages. If a body has several parts, its
+/// bytes are copied once, to their final place.
 /// Thread-safe: no.
 class FrameAssembly {
  public:

@@ -276,7 +276,7 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
 
 // ---- sockets ---------------------------------------------------------------------------------
 
-/// Sets the options of a socket. Returns the size of the parts of bodies that it sends.
+/// Sets the options of a socket. Returns the size of the parts into which it divides sent bodies.
 std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);

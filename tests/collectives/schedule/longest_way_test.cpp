@@ -39,8 +39,9 @@ long crossings(const std::string& name, std::size_t clusters, std::size_t partic
   return most;
 }
 
-/// Returns the largest number of crossings in a binomial tree, over all roots. The parent of the
-/// v-th participant after the root is the one whose number is v without its lowest set bit.
+/// Returns the largest number of crossings in a binomial tree, over all roots. Participants are
+/// numbered from the root, which is 0. The number of a parent is the child's number with the lowest
+/// 1 bit cleared; the parent of 6 (110) is 4 (100).
 long binomial_crossings(std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (std::size_t root = 0; root < participants; ++root)

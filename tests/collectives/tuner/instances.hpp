@@ -35,8 +35,9 @@ struct Model {
 inline constexpr Model good_model{};
 inline constexpr Model poor_model{0.15, false};
 
-/// Source of true times. The evaluator computes them on a network whose hosts differ by 5%. Then
-/// they are changed by a bias of 8% for each family, and by 3% for each configuration.
+/// Source of true times: the times that runs take without noise, and that models predict with
+/// errors. The evaluator computes them on a network whose hosts differ by 5%. Then they are changed
+/// by a bias of 8% for each family, and by 3% for each configuration.
 class Truth {
  public:
   Truth(std::uint64_t seed, const Site& site,
@@ -54,8 +55,8 @@ class Truth {
 struct Arena {
   tuner::Space truth;  ///< has the true times as predicted times
   tuner::Space good, poor;
-  base::Nanos least{0};        ///< least true time
-  base::Nanos time_of_all{0};  ///< sum of all true times
+  base::Nanos least{0};        ///< true time of the fastest configuration
+  base::Nanos time_of_all{0};  ///< sum of the true times of all configurations
 };
 struct Instance {
   std::string name;
@@ -100,7 +101,7 @@ class Figures {
   double runs_share = 0;       ///< number of runs / number of runs of exhaustive searches
   double time_share = 0;       ///< time of all runs / time of all exhaustive searches
   double mean_time_share = 0;  ///< mean of the time shares of the single instances
-  double mean() const;         ///< mean regret: excess of the chosen time / least time
+  double mean() const;         ///< mean regret: chosen configuration's time / least time - 1
   double quantile(double share) const;
   double within(double regret) const;  ///< share of instances with at most this regret
 
