@@ -218,7 +218,7 @@ void read_algorithm(const std::string& text, ScheduleRequest& request, base::Mis
   }
 }
 
-/// Replaces the host number in the reason of a bound with the host's name in the config.
+/// Returns the reason for a lower bound, with the name of a host in place of its number.
 std::string with_names(const std::string& reason, const Participants& all) {
   const std::string before = "host ";
   const std::size_t at = reason.find(before);

@@ -62,8 +62,8 @@ inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation 
 /// event_in_group, which only calls use.
 inline constexpr std::uint8_t event_numbered = 128;
 
-/// Times at which an operation passed a collector down and up, or at which another event began and
-/// ended.
+/// An operation that passed a collector, with the times at which it passed down and up; or another
+/// event, with the times at which it began and ended.
 ///
 /// Units: nanoseconds on the clock of the host that made the record.
 /// Paper: Bongo et al. 2004, §III-B: 36 bytes.

@@ -30,8 +30,7 @@ class AnyChange {
   std::uint64_t count() const;
   /// Blocks while count() equals `seen`. Returns false if the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
-  /// Returns the time of the last change of the element with index `place` in the list given to the
-  /// constructor; 0 if it never changed.
+  /// Returns when `elements[place]` (see the constructor) last changed; 0 if it never changed.
   base::Nanos changed_at(std::size_t place) const;
   /// Reports a change. Only elements call it; the calling element may hold its own mutex.
   void tell(const Element& changed, runtime::DeferredWakes& wakes);

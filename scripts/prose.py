@@ -128,7 +128,7 @@ RULE_ADVICE = [(name, advice) for name, _, _, advice in OPENERS + TRAILING + WOR
 
 
 class Unit:
-    """One piece of prose: a paragraph of comments, of Markdown, a name, a string."""
+    """One piece of prose: a paragraph of a comment or of Markdown, a name, or a string."""
 
     __slots__ = ("where", "text", "starts", "lines", "label")
 

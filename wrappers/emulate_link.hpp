@@ -28,7 +28,7 @@ namespace wrappers {
 ///          in one place only.
 /// Blocks:  until the message has arrived. Does not block for a push or a release, because the
 ///          sender of a push waits for no reply.
-/// Throws:  nothing of its own. A failure on its way up continues when it has arrived.
+/// Throws:  nothing of its own. A failure on its way up is delayed like a result.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
 /// Context: runs in the context of the operation. A push continues in a service context.
 /// Order:   Messages arrive in the order in which they were sent. Messages of one contributor also

@@ -131,8 +131,8 @@ class Noise:
 
 
 def make_values(runner, data, size, blocks):
-    """Returns a file with the contributions of every iteration of SOR, and the output of the
-    solver."""
+    """Runs SOR. Returns the name of a file with the contributions of every iteration, and the
+    solver's report."""
     words = ["sor_alone", "--data", data, "--size", size, "--blocks", blocks]
     values = runner.path_of(words, "values")
     report = runner.json_of([*words, "--values", values])

@@ -28,7 +28,8 @@ struct SorTask {
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
-  /// Declared time of an iteration of each thread, by rank; empty unless costs are declared.
+  /// Declared time that an iteration takes on each thread, by rank; empty unless costs are
+  /// declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
   /// Whether threads query the hosts on the paths of their border rows for their traffic between

@@ -33,7 +33,7 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
-/// Maximum number of messages of a schedule that is evaluated. An evaluation of a million messages
+/// Schedules with more messages than this are not evaluated. An evaluation of a million messages
 /// takes about a second.
 constexpr std::size_t messages_most = std::size_t{1} << 20;
 /// The search ends when the best time exceeds the lower bound by at most this fraction.

@@ -63,8 +63,8 @@ struct Price {
 /// 4. Each side chooses its next frame.
 ///
 /// Credit:
-/// - A frame can be sent if the receiver has granted its message, or if there is credit for the
-///   bytes of the frame plus 128.
+/// - A frame can be sent only if the receiver has granted its message, or if there is credit for
+///   the bytes of the frame plus 128.
 /// - A receiving step grants its message when it no longer waits for an earlier step.
 /// - Grants and returned credit arrive after the latency from the receiver to the sender.
 ///

@@ -35,8 +35,8 @@ struct Parameter {
   bool is_list = false;
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
-  /// The parameter has an effect only if the value of some parameter is one of these words; empty =
-  /// always.
+  /// The parameter has an effect only if another parameter has one of these words as its value.
+  /// Empty = it always has an effect.
   std::vector<std::string> only_with = {};
   /// Collectives on which the parameter has an effect; empty = all.
   std::vector<Collective> only_for = {};

@@ -91,7 +91,7 @@ class MachineGroup {
 
   const Parts parts_;
   const std::uint32_t machine_;             // number of this host's machine
-  const std::vector<std::uint32_t> hosts_;  // host number in the run of each host of this machine
+  const std::vector<std::uint32_t> hosts_;  // this machine's hosts, as host numbers in the run
   const std::uint32_t me_;                  // index of this host in hosts_
   const std::shared_ptr<const collectives::Topology> topology_;  // topology of hosts_
   std::uint64_t turns_ = 0;

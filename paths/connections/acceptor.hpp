@@ -59,8 +59,9 @@ class Acceptor final : public Receiver {
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
-  /// Notes the number of a peer's call of deploy() with the label in `call`. This host's next call
-  /// with that label gets at least this number, so that it matches the peer's call.
+  /// Notes that a peer has called deploy() with the label in `call`, and that its call has this
+  /// number. This host's next call with that label gets at least the same number, so that it
+  /// matches the peer's call.
   void hear(const DeploymentId& call, std::uint64_t number);
 
   /// From now on, passes connections whose first frame belongs to a lane to `share`. `share` checks

@@ -29,8 +29,9 @@ class Meeting {
   /// this host. Prints the missing peers after 5 s, then at growing intervals. At `limit`, stops
   /// waiting for the peers that are still missing.
   void await_peers(runtime::Deadline limit);
-  /// Like await_peers(), for a call that needs all peers. Returns "" on success, or the reason of
-  /// the failure as soon as it is known. Losses of peers are not reported before the call succeeds.
+  /// Like await_peers(), for a call that needs all peers. Returns "" on success. If the call
+  /// fails, returns the reason at once, without waiting for further peers. Losses of peers are not
+  /// reported before the call succeeds.
   std::string deploy(runtime::Deadline limit);
   /// Fails the call, unless it has succeeded or failed already.
   void fail(const std::string& why);

@@ -23,8 +23,8 @@ namespace paths {
 ///          with the same failure. The result element gets the failure as a mark after its last
 ///          tuple, so that the other clusters receive it. If there are no other clusters, a failure
 ///          ends only its own round.
-/// Ends:    when a thread withdraws, the result element gets a mark in the same way, as soon as all
-///          rounds before the withdrawal are decided.
+/// Ends:    after a thread has withdrawn, and all rounds before the withdrawal are decided, the
+///          result element gets a mark in the same way.
 /// Order:   rounds are decided in the order that SequenceQueue describes.
 /// Paper:   Bongo et al. 2004, §IV.
 class RootRounds {

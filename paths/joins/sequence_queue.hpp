@@ -17,7 +17,7 @@ namespace paths {
 ///         overtake others, because no other contributor waits for them and they carry no tuple.
 class SequenceQueue {
  public:
-  /// The place of a round in the queue, from the arrival of the round until its decision.
+  /// A round's entry in the queue. It exists from the arrival of the round until its decision.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);

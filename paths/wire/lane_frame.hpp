@@ -47,21 +47,27 @@ struct LaneFrame {
   std::uint32_t source = 0;  ///< host number in the run
   std::uint32_t target = 0;  ///< host number in the run
   std::uint64_t group = 0;
-  /// In frames of the kinds `data` and `grant`: channel. `failed`: first failed channel. `left`:
-  /// number of operations in which the source took part.
+  /// Depends on the kind of the frame:
+  /// - `data`, `grant`: channel;
+  /// - `failed`: first failed channel;
+  /// - `left`: number of operations in which the source took part.
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;  ///< number of the message within its channel
-  /// In frames of the kind `data`: size of the whole message. `credit`: bytes of credit. `left`:
-  /// messages that the source has sent. `failed`: last failed channel. `lost`: number of the host.
-  /// For other kinds see LaneKind.
+  /// Depends on the kind of the frame; for kinds not listed here see LaneKind:
+  /// - `data`: size of the whole message;
+  /// - `credit`: bytes of credit;
+  /// - `left`: number of messages that the source has sent;
+  /// - `failed`: last failed channel;
+  /// - `lost`: number of the lost host.
   std::uint64_t bytes = 0;
-  /// In frames of the kind `data`: position of the payload in the message. `failed`: cause of the
+  /// Kind `data`: offset in the message of the payload's first byte. Kind `failed`: cause of the
   /// failure.
   std::uint64_t offset = 0;
-  /// In frames of the kinds `data`, `grant` and `ask`: digest of the purpose for which the source
-  /// uses the channel. `left`: digest of all operations in which the source took part. 0 = unknown.
-  /// `failed`: 1 if hosts use the first failed channel for different purposes. `hello`: identity of
-  /// the source's steady clock.
+  /// Depends on the kind of the frame:
+  /// - `data`, `grant`, `ask`: digest of the purpose for which the source uses the channel;
+  /// - `left`: digest of all operations in which the source took part; 0 = unknown;
+  /// - `failed`: 1 if hosts use the first failed channel for different purposes;
+  /// - `hello`: identity of the source's steady clock.
   std::uint64_t signature_digest = 0;
   /// Time from the arrival of the frame's first byte (`head`) to the arrival of its last byte.
   base::Nanos lag{0};

@@ -22,8 +22,7 @@ enum class Moment : std::uint8_t { at_the_beginning, between_half_sweeps, before
 
 /// A random program with a fault. The constructor draws all random choices from the seed.
 struct Scene {
-  /// `hosts_max`: maximum number of hosts of each cluster, and maximum number of threads of each
-  /// host.
+  /// `hosts_max`: maximum number of hosts per cluster, and of threads per host.
   explicit Scene(std::uint64_t seed, std::uint32_t hosts_max = 4);
 
   /// Returns the config. If `network` is not empty, the config's key `network` has this text, too,

@@ -42,7 +42,7 @@ inline eventspace::TraceReport report_of(const std::filesystem::path& directory)
   return report;
 }
 
-/// Returns all records of a trace with the number of their host, in order of time.
+/// Returns all records of a trace in order of time, each with the number of its host.
 inline std::vector<std::pair<std::uint32_t, eventspace::EventRecord>> records_of(
     const std::filesystem::path& directory) {
   std::vector<std::pair<std::uint32_t, eventspace::EventRecord>> all;

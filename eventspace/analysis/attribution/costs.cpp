@@ -14,8 +14,8 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of findings that are sorted in the order in which to remove them. The number of
-/// predictions for it grows with the square.
+/// Maximum number of findings that are put into an order of removal: each removal is the one that
+/// shortens the run most. The number of predictions for this grows with the square of the maximum.
 constexpr std::size_t ordered_findings_max = 12;
 
 /// Maximum number of findings whose costs are predicted.

@@ -73,8 +73,8 @@ class Finder {
     return latest;
   }
 
-  /// Returns the number of cuts in an iteration, after which the operations of the first thread
-  /// repeat. Returns 1 if they never do.
+  /// Returns the number of cuts in an iteration: after this number of cuts, the operations of the
+  /// first thread repeat. Returns 1 if they never repeat.
   std::size_t period_of(std::uint32_t use) const {
     const std::vector<std::uint64_t> words = words_between(use);
     for (std::size_t period = 1; period <= std::min(cuts_in_iteration_max, words.size() / 2);

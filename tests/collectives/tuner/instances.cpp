@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/instances.cpp — random collectives on random networks whose true times
-// are known, and noise of a shared machine.
+// tests/collectives/tuner/instances.cpp — random collectives on random networks, with the time
+// of each schedule without noise, and noise of a shared machine.
 #include "tests/collectives/tuner/instances.hpp"
 
 #include <fmt/format.h>

@@ -190,8 +190,8 @@ double share_within(const std::vector<double>& regrets, double most) {
          static_cast<double>(regrets.size());
 }
 
-/// Returns the true time of the family `name` at a size, with the available length that is nearest
-/// to `length`.
+/// Returns the time without noise of the family `name`, for arrays of `bytes`. Uses the family's
+/// message length that is nearest to `length`.
 Nanos true_time(const Space& truth, std::uint64_t bytes, const std::string& name,
                 std::uint64_t length) {
   std::optional<Nanos> time;
