@@ -13,6 +13,7 @@
 #include "collectives/tuner/decision_table.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -144,6 +145,9 @@ TEST_CASE("tune: processes run the schedules and the table names their figures")
   const auto said =
       paths_program("tune " + file + " -o " + table + " --collective allreduce --sizes 64B");
   CAPTURE(said.text);
+  const bool was_busy = said.text.find("the machine was too busy") != std::string::npos;
+  if (said.exit_code == 1 && was_busy)
+    return test_support::skip("other processes disturb all measurements");
   REQUIRE(said.exit_code == 0);
   const auto decisions = tuner::load_decision_table(table);
   REQUIRE(decisions->sections().size() == 1);
