@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/rod_feeder.cpp — heater for the rod of rod_solver, an independent process.
+// examples/rod_feeder.cpp — independent process that heats the rod of rod_solver.
 //
 //   rod_feeder left
 #include <fmt/format.h>

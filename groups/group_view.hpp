@@ -15,7 +15,7 @@
 namespace groups {
 
 /// Name, members and hosts of a group, and the texts that name its members. "This host" is the host
-/// of the deployment. Functions identify a member by its place in the layout.
+/// that made the deployment. Functions identify a member by its place in the layout.
 ///
 /// Borrows:     the deployment.
 /// Thread-safe: yes; immutable.

@@ -69,7 +69,7 @@ class OperationTable {
   /// Throws the failure, and records that the thread of this member received it. If the thread then
   /// ends with an error, its other groups report this failure as the cause.
   [[noreturn]] void throw_to(std::uint32_t place, const paths::TravelError& failure) const;
-  /// Returns a text of the call in an operation that is under way; "" if it is not.
+  /// Returns a text of the call of operation `number`; "" if the operation is not under way.
   std::string call_text_of(std::uint64_t number) const;
 
   /// Adds a member. Returns false if the member joined before and has left since.

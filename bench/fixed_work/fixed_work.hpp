@@ -15,9 +15,9 @@ namespace bench::fixed_work {
 using base::Nanos;
 
 enum class Method : std::uint8_t {
-  fixed_work,  ///< fwq: times the same piece of work again and again
-  fixed_time,  ///< ftq: counts units of work in each interval; intervals begin at fixed multiples
-               ///< of their length
+  fixed_work,  ///< fwq (fixed work quantum): times the same piece of work again and again
+  fixed_time,  ///< ftq (fixed time quantum): counts units of work in each interval; intervals
+               ///< begin at fixed multiples of their length
   detour,      ///< reads the clock continuously and keeps the gaps between readings
 };
 
@@ -53,7 +53,7 @@ struct Options {
 struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement
-  std::vector<Nanos> ends;          ///< fwq: end of each piece, and start of the next
+  std::vector<Nanos> ends;          ///< fwq: times at which one piece ends and the next starts
   std::vector<std::uint32_t> done;  ///< ftq: number of units of work done in each interval
   std::vector<Detour> gaps;         ///< detour: gaps above the threshold, between clock readings
   Nanos shortest_look{0};           ///< detour: shortest time between two clock readings

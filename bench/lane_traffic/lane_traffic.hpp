@@ -20,7 +20,7 @@ struct LaneTrafficOptions {
 };
 
 /// Random messages between pairs of threads on different hosts. Sizes are log-uniform, from 0
-/// bytes. Every process draws the same messages, so each receiver knows what must arrive.
+/// bytes. Every process generates the same messages, so each receiver knows what must arrive.
 ///
 /// Thread-safe: one object serves all threads of a process.
 class LaneTraffic {

@@ -24,8 +24,8 @@ pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 /// Alternatives that min3_plus() tries.
 struct Min3PlusLimits {
   std::string pools = "any";  ///< pools to try: "any" (both), "declared" or "bandwidth"
-  std::size_t segments = 0;   ///< segments of the largest block; 0 = 1 to 8
-  std::size_t at_once = 0;    ///< concurrent messages from other clusters; 0 = 1 to 8
+  std::size_t segments = 0;   ///< segments of the largest block; 0 = tries 1 to 8
+  std::size_t at_once = 0;    ///< concurrent messages from other clusters; 0 = tries 1 to 8
 };
 
 /// Returns plans for declared pools and for pools by bandwidth, with whole blocks and with

@@ -58,7 +58,7 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// Size of the group of an operation, and its transport.
+/// Size of the group of an operation, and the transport between the group's hosts.
 struct Shape {
   std::uint32_t clusters = 1, hosts = 1, machines = 1;
   std::string_view transport;  ///< as the config key `transport`, such as "tcp"

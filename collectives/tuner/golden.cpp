@@ -12,7 +12,8 @@ namespace {
 constexpr double golden_section = 0.6180339887498949;
 constexpr std::size_t run_all_below = 3;
 
-/// The range of lengths of one family that may contain the fastest one.
+/// The range of message lengths of one family of configurations that may contain the fastest
+/// length.
 struct Bracket {
   std::size_t family = 0;
   std::size_t first = 0, last = 0;  // first and last member of the range, inclusive

@@ -17,7 +17,7 @@
 namespace eventspace {
 namespace {
 
-// Depth of records that enclose operations: records of threads and of prefetches.
+// Nesting depth of records that enclose operations: records of threads and of prefetches.
 constexpr std::uint32_t whole_depth = 0;
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;

@@ -137,8 +137,8 @@ void Execution::begin(Slot slot) {
 
 /// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
 /// leaves next. They must get all messages, because a message may wait for a grant that arrives
-/// only after another one was sent. If messages take ports in program order (Ports::are_in_order),
-/// send_in_order() passes them instead.
+/// only after another message was sent. If messages take ports in program order
+/// (Ports::are_in_order), send_in_order() passes them instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
   std::sort(ready_.begin(), ready_.end(),

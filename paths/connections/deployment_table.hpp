@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/deployment_table.hpp — numbers that pair the calls of deploy() of one label
+// paths/connections/deployment_table.hpp — numbers that match deploy() calls of different hosts
 #pragma once
 #include <algorithm>
 #include <cstdint>

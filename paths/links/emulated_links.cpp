@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/emulated_links.cpp — lookup of emulated links, and cost of ways between hosts
+// paths/links/emulated_links.cpp — lookup of emulated links, and cost of routes between hosts
 #include "paths/links/emulated_links.hpp"
 
 #include <fmt/format.h>

@@ -36,7 +36,8 @@ class HostView {
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// Returns the recorder for events on this host. A further deployment has a recorder of its own.
+  /// Returns the recorder for events on this host. Each additional deployment has a recorder of its
+  /// own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline of a wait that begins now
   /// Returns OperationHead::until of an operation that enters now.

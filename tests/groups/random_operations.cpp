@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/random_operations.cpp — random operations: drawing, calling, comparing.
+// tests/groups/random_operations.cpp — random operations: generation, calls, comparison.
 #include "tests/groups/random_operations.hpp"
 
 #include <catch2/catch.hpp>
@@ -72,8 +72,8 @@ Drawn draw(std::mt19937_64& random, std::uint32_t members, Collective collective
   return drawn;
 }
 
-/// In half of the cases, draws an algorithm for the operation, if a suitable one exists. `between`
-/// is the collective that runs between hosts.
+/// In half of the cases, chooses an algorithm for the operation at random, if a suitable one
+/// exists. `between` is the collective that runs between hosts.
 void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
                     const collectives::Topology& topology, std::uint32_t root) {
   if (random() % 2 == 0) return;

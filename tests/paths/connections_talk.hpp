@@ -132,8 +132,8 @@ struct Talk {
     reply.result.payload = base::Payload::of(value);
     connections.deliver(outbound, std::move(reply));
   }
-  /// Spawns a fiber that ends the connections of alpha-0. It waits for the peer's goodbye until
-  /// the virtual time is 1 s.
+  /// Spawns a fiber that ends the connections of alpha-0. It waits for the peer's goodbye, at
+  /// most until the virtual time is 1 s.
   runtime::Task stop() {
     return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {
       connections.goodbyes().part(runtime::Deadline::written_at(1s));

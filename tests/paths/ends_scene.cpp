@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_scene.cpp — drawing of random programs, and the program of their threads.
+// tests/paths/ends_scene.cpp — generation of random programs, and the code of their threads.
 #include "tests/paths/ends_scene.hpp"
 
 #include <fmt/format.h>

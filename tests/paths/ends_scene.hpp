@@ -20,7 +20,7 @@ enum class Fault : std::uint8_t { returns, throws, dies };
 /// Point in an iteration at which the scene's culprit, one of its threads, ends.
 enum class Moment : std::uint8_t { at_the_beginning, between_half_sweeps, before_reducing, after };
 
-/// A random program with a fault. The constructor draws all random choices from the seed.
+/// A random program with a fault. The constructor makes all random choices from the seed.
 struct Scene {
   /// `hosts_max`: maximum number of hosts per cluster, and of threads per host.
   explicit Scene(std::uint64_t seed, std::uint32_t hosts_max = 4);

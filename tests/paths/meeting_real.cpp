@@ -25,7 +25,7 @@ constexpr const char* fault_names[] = {"none",          "dies within 100 ms",
                                        "never started", "started twice",
                                        "other config",  "killed and started again"};
 
-/// A start of all hosts with a fault, drawn from a seed.
+/// A start of all hosts with a fault, chosen at random from a seed.
 struct Start {
   Fault fault = Fault::none;
   std::uint32_t culprit = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/relaxation_scene.cpp — drawing, building and running random multi-clusters.
+// tests/wrappers/relaxation_scene.cpp — generation, building and running of random multi-clusters.
 #include "tests/wrappers/relaxation_scene.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ auto pick(Random& random, Choices... choices) {
 
 }  // namespace
 
-// ---- drawing of a scene ----------------------------------------------------------------------
+// ---- generation of a scene -------------------------------------------------------------------
 
 Scene::Scene(std::uint64_t scene_seed, SceneOptions options) : seed(scene_seed) {
   Random random(seed);

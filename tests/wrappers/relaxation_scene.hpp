@@ -48,10 +48,10 @@ enum class Fault : std::uint8_t {
 
 struct SceneOptions {
   bool may_fail = true;
-  std::optional<Relaxation::Kind> only = {};  ///< relaxation to draw; nullopt = any
+  std::optional<Relaxation::Kind> only = {};  ///< relaxation to use; nullopt = any
 };
 
-/// Random clusters, values and fault. The constructor draws all random choices from the seed.
+/// Random clusters, values and fault. The constructor makes all random choices from the seed.
 struct Scene {
   Scene(std::uint64_t seed, SceneOptions options);
 

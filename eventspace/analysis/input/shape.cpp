@@ -235,8 +235,8 @@ class Compiler {
       if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
-      // A hop with a check or a join keeps that kind at the end of a path, because time is spent
-      // inside the check or join.
+      // The last hop of a path gets the kind `end`. A hop with a check or a join keeps its own
+      // kind, because time is spent inside the check or join.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);

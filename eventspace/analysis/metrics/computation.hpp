@@ -73,7 +73,7 @@ class Computation {
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
 
-  /// An operation of a thread, reduced to what distinguishes places of the program.
+  /// The path and the kind of a thread's operation. Two of them identify a place of the program.
   struct At {
     std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group or no operation
     std::uint64_t kind = 0;     ///< number of the kind of operation; 0 = no operation
