@@ -105,7 +105,7 @@ base::Nanos print_task(const ScheduleRequest& request);
 std::string ratio_text(base::Nanos time, base::Nanos bound);
 /// Returns a time as text such as "1.234 ms".
 std::string milliseconds(base::Nanos time);
-/// Adds a mistake in the command line.
+/// Reports a mistake that the user made in the command line: adds it to `mistakes`.
 void add_mistake(base::Mistakes& mistakes, const std::string& message);
 
 }  // namespace commands

@@ -90,6 +90,7 @@ struct DecisionSection {
 ///           - {up_to: inf, use: "multilevel:shapes=flat/chain", segment: 32KiB, pinned: true}
 ///
 /// Sizes are in bytes. The size of a broadcast or scatter is the size of a participant's result.
+/// Tuning keeps rows with `pinned: true`.
 /// For an alltoall it is the size of a block for one participant, and for other collectives the
 /// size of a contribution. If
 /// blocks differ, it is their mean. A barrier has the size 0.

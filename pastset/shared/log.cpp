@@ -464,7 +464,7 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
   // If the generations differ, the element of this view was deleted, and another one has its index
-  // now. `process` has not used the new element.
+  // now. `process` has not used the new element, so nothing changes there.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
   const auto leave = [&](shared::Word& all, shared::Who& lost) {

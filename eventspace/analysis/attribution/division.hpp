@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/attribution/division.hpp — division of the time of each thread and of the run
-// by operation and cause, without remainder.
+// by operation and cause. Every part of the time is attributed.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/networks.hpp — networks of sites that are not in the paper, and names
-// of hosts.
+// tests/collectives/planner/networks.hpp — networks of sites that are not in the paper on Min³, and
+// names of hosts.
 #pragma once
 #include <string>
 #include <vector>
