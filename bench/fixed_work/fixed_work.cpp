@@ -55,8 +55,8 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
 
 /// Combines the times lost in adjacent intervals into detours (interruptions of the work). A detour
 /// that covers whole intervals without any work also contains the time lost in the interval before
-/// them and in the interval after them. The detour is assumed to begin at the end of the interval
-/// before them.
+/// them and in the interval after them. The time lost in the interval before
+/// them is placed at the end of that interval.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
   bool goes_on = false;  // whether the last detour may continue in this interval

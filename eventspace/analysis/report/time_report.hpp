@@ -85,8 +85,8 @@ struct TimeRow {
   std::string where;  ///< link, network, cluster of the computing threads, or reason
   std::int64_t nanos = 0;
   double share = 0;
-  std::string
-      most;  ///< thread with the largest part of `nanos`, or for which all threads waited longest
+  /// Thread with the largest part of `nanos`, or for which all threads waited longest.
+  std::string most;
   std::int64_t most_nanos = 0;
 };
 
