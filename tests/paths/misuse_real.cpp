@@ -65,7 +65,8 @@ TEST_CASE("misuse: a thread that ends the process gets an error and the exit cod
   }
 }
 
-TEST_CASE("misuse: a process that a thread forked may not use its paths or return") {
+TEST_CASE("misuse: a process that a thread forked may not use its paths or return",
+          "[without_tsan]") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::vector<std::function<void()>> ways = {
