@@ -37,8 +37,8 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
 }
 
 /// Returns the time at which the caller stops waiting. If the operation misses its deadline on the
-/// far host, that host replies with an error that names the missing host. The reply has the time
-/// `reply_time` for its way. The caller stops waiting then if the far host does not reply at all.
+/// far host, that host replies with an error that names the missing host. This reply has the time
+/// `reply_time` to arrive. After that the caller stops waiting for the far host.
 base::Nanos Requests::limit_of(const PendingCall& call) {
   const bool has_limit = call.until != base::Nanos::max();
   return call.lacks_credits() || !has_limit ? call.until : call.until + call.reply_time;

@@ -20,8 +20,9 @@ class Requests {
 
   /// Sends the operation and returns the reply.
   ///
-  /// Blocks: until the reply arrives, at most until the deadline of the operation plus
-  /// `reply_time`. Throws: TravelError if the reply is an error, or if the peer is lost or late.
+  /// Blocks: until the reply arrives, at most until `reply_time` after the deadline of the
+  ///         operation.
+  /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation, base::Nanos reply_time);
   /// Sends an operation for which no thread or fiber waits. `responder` gets the reply. If the
   /// function throws, the caller still owns `responder`.

@@ -69,15 +69,6 @@ class Run {
   std::uint64_t resident_ = 0;
 };
 
-/// Returns the header of a hello from host a-1 to host a-0.
-RawHeader hello_of(const paths::Plan& plan) {
-  return {.run_high = plan.digest.high,
-          .run_low = plan.digest.low,
-          .text = "a-1",
-          .from_host = 1,
-          .stage = plan.shares[0].entrances.at(0).stage};
-}
-
 /// Checks that the host closes the connection long before `peer` has sent 2 GiB.
 void check_is_stopped(RawPeer& peer, Run& run) {
   CHECK(peer.flood(two_gibi) < 256 * mebi);
@@ -105,7 +96,7 @@ TEST_CASE("bounds: in plain a stranger that announces too much is closed and cos
   // A body beyond 1 MiB, on a connection that is not welcomed.
   for (const std::uint64_t total : {2 * mebi, one << 31, one << 40, ~std::uint64_t{0}}) {
     const std::string hello =
-        raw_hello(hello_of(run.sim().plan()), run.sim().plan().digest.high, 0);
+        raw_hello(header_of_second_host(run.sim().plan()), run.sim().plan().digest.high, 0);
     RawPeer peer(port);
     peer.send_first_part(hello, std::string(mebi, 'x'), total);
     for (int part = 0; part < 64; ++part)
@@ -164,9 +155,9 @@ TEST_CASE("bounds: a host that announces a tuple larger than the plan's is lost 
   REQUIRE(victim.says("is at work"));
   const paths::Plan& plan = sim.plan();
   RawPeer peer(port);
-  peer.send_frame(raw_hello(hello_of(plan), plan.digest.high, plan.digest.low));
+  peer.send_frame(raw_hello(header_of_second_host(plan), plan.digest.high, plan.digest.low));
   REQUIRE(peer.next_header().has_value());
-  peer.send_first_part(raw_move(hello_of(plan), 1), std::string(mebi, 'x'), 64 * mebi);
+  peer.send_first_part(raw_move(header_of_second_host(plan), 1), std::string(mebi, 'x'), 64 * mebi);
   const int code = victim.end();
   INFO(victim.text());
   CHECK(code == 1);

@@ -34,19 +34,10 @@ std::string second_greeting() {
   return zmtp_signature() + std::string("\x01\x05\x00\x00\x00\x03xyz", 9);
 }
 
-/// Returns the header of a hello from alpha-1 to alpha-0, as a stranger that knows the config
-/// forges it.
-RawHeader header_of(const paths::Plan& plan) {
-  return {.run_high = plan.digest.high,
-          .run_low = plan.digest.low,
-          .text = "alpha-1",
-          .from_host = 1,
-          .stage = plan.shares[0].entrances.at(0).stage};
-}
-
 /// Returns the hello of a peer that knows the digest and claims to be the connected host alpha-1.
 std::string impostor(const paths::Plan& plan) {
-  const std::string hello = raw_hello(header_of(plan), plan.digest.high, plan.digest.low);
+  const std::string hello =
+      raw_hello(header_of_second_host(plan), plan.digest.high, plan.digest.low);
   return zmtp_part(hello, true) + zmtp_part("", false);
 }
 
@@ -146,11 +137,13 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   REQUIRE(victim.says("is at work"));
   const paths::Plan& plan = sim.plan();
   const auto [high, low] = plan.digest;
-  RawHeader old = header_of(plan), elsewhere = header_of(plan), config = header_of(plan);
+  RawHeader old = header_of_second_host(plan), elsewhere = header_of_second_host(plan),
+            config = header_of_second_host(plan);
   old.version = 7;
   elsewhere.run_high = 1;
   config.run_high = config.run_low = 5;
-  RawHeader unknown = header_of(plan), stage = header_of(plan), name = header_of(plan);
+  RawHeader unknown = header_of_second_host(plan), stage = header_of_second_host(plan),
+            name = header_of_second_host(plan);
   unknown.from_host = 17;
   stage.stage = 4711;
   name.text = "beta-0";
@@ -159,12 +152,12 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   CHECK(answer_to(port, raw_hello(elsewhere, high, low)) == raw_refusal("run"));
   CHECK(answer_to(port, raw_hello(RawHeader{}, high, low)) == raw_refusal("run"));
   CHECK(answer_to(port, raw_hello(config, 5, 5)) == raw_refusal("plan"));
-  CHECK(answer_to(port, raw_hello(header_of(plan), 5, 5)) == raw_refusal("plan"));
-  for (const RawHeader& one : {unknown, stage, name, header_of(plan)})
+  CHECK(answer_to(port, raw_hello(header_of_second_host(plan), 5, 5)) == raw_refusal("plan"));
+  for (const RawHeader& one : {unknown, stage, name, header_of_second_host(plan)})
     CHECK(answer_to(port, raw_hello(one, high, low)) == raw_refusal("place"));
   for (const std::uint8_t kind : {8, 9}) {  // heartbeat and goodbye, which have no further fields
     CHECK(answer_to(port, RawHeader{.kind = kind}.bytes()) == raw_refusal("run"));
-    RawHeader of_run = header_of(plan);
+    RawHeader of_run = header_of_second_host(plan);
     of_run.kind = kind;
     CHECK(answer_to(port, of_run.bytes()) == raw_refusal("place"));
   }
@@ -174,7 +167,8 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   CHECK(answer_to(port, raw_lane(old, hello)) == raw_refusal("version"));
   CHECK(answer_to(port, raw_lane(elsewhere, hello)) == raw_refusal("run"));
   CHECK(answer_to(port, raw_lane(elsewhere, data), "8 bytes.") == raw_refusal("run"));
-  CHECK(answer_to(port, raw_lane(header_of(plan), data), "8 bytes.") == raw_refusal("place"));
+  CHECK(answer_to(port, raw_lane(header_of_second_host(plan), data), "8 bytes.") ==
+        raw_refusal("place"));
   for (const RawHeader& one : {unknown, name})
     CHECK(answer_to(port, raw_lane(one, hello)) == raw_refusal("place"));
   std::ofstream(file).put('.');

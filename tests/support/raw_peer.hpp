@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "paths/plan/plan.hpp"
+
 namespace test_support {
 
 template <class Unsigned>
@@ -75,6 +77,16 @@ struct RawHeader {
            little_endian(std::uint64_t{0}) + little_endian(stage);
   }
 };
+
+/// Returns the header of a hello from the second host of the plan to the first one, as a peer that
+/// knows the config forges it.
+inline RawHeader header_of_second_host(const paths::Plan& plan) {
+  return {.run_high = plan.digest.high,
+          .run_low = plan.digest.low,
+          .text = plan.hosts[1].name,
+          .from_host = 1,
+          .stage = plan.shares[0].entrances.at(0).stage};
+}
 
 /// Returns the header of a hello for the deployment of a config. `plan_high` and `plan_low` are the
 /// halves of the plan's digest.
