@@ -2,6 +2,7 @@
 // paths/links/due_queue.hpp — queue of work by due time
 #pragma once
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -34,19 +35,29 @@ class DueQueue {
  public:
   using Work = std::function<void()>;
   void put(base::Nanos at, Work work, Turn turn = Turn::events, std::uint64_t rank = 0) {
-    entries_.push({{at, turn, rank, next_++}, std::move(work)});
+    entries_.push({{at, turn, rank, next_++}, std::move(work), false});
+  }
+  /// Like put(), for a check of another host. The end of this host does not wait for it.
+  void put_check(base::Nanos at, Work work) {
+    entries_.push({{at, Turn::events, 0, next_++}, std::move(work), true});
+    ++checks_;
   }
   bool empty() const { return entries_.empty(); }
+  bool has_only_checks() const { return entries_.size() == checks_; }
   base::Nanos next() const { return entries_.top().place.at; }
   Turn next_turn() const { return entries_.top().place.turn; }
   Work take() {
     // The cast is safe: the order of the entries depends only on their member `place`, which the
     // move leaves unchanged.
     Work work = std::move(const_cast<Entry&>(entries_.top()).work);
+    if (entries_.top().is_check) --checks_;
     entries_.pop();
     return work;
   }
-  void clear() { entries_ = {}; }
+  void clear() {
+    entries_ = {};
+    checks_ = 0;
+  }
 
  private:
   struct Place {
@@ -58,11 +69,13 @@ class DueQueue {
   struct Entry {
     Place place;
     Work work;
+    bool is_check;
     // Reversed, because the top of a std::priority_queue is its largest entry.
     bool operator<(const Entry& other) const { return other.place < place; }
   };
   std::priority_queue<Entry> entries_;
   std::uint64_t next_ = 0;
+  std::size_t checks_ = 0;
 };
 
 }  // namespace paths

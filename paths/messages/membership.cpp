@@ -201,8 +201,9 @@ void Membership::verify_loss(std::uint32_t source, std::uint32_t host, const std
   EndpointState& state = parts_.state;
   state.post(state.control(LaneKind::look, host, 0));
   const base::Nanos pause = std::min(state.plan->deadline / 4, longest_verification);
-  state.at(state.runtime.now() + pause, [this, source, host, why] {
+  state.due_queue.put_check(state.runtime.now() + pause, [this, source, host, why] {
     asked_.erase(host);
+    if (parts_.lost.has(host)) return;
     if (!parts_.state.carrier.has_heard(host)) return lose(host, why);
     parts_.state.reject(
         source, fmt::format("the loss of {}, which lives", place_text(*parts_.state.plan, host)));

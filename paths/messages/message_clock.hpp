@@ -38,8 +38,8 @@ class MessageClock {
   /// released meanwhile, because within one process the carrier calls the other host's deliver(),
   /// which may send a reply. `lock` may be unlocked on return.
   void settle(runtime::Lock& lock);
-  /// Blocks until no work is queued and no thread or fiber sends. Returns false if `limit` passes
-  /// first.
+  /// Blocks until no work is queued, except checks of other hosts, and no thread or fiber sends.
+  /// Returns false if `limit` passes first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
   /// Blocks until settle() next finds no queued work. Each end and each loss of a host is followed
   /// by such a call. Returns expired if `limit` passes first.
