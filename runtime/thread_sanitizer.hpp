@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/thread_sanitizer.hpp — annotations of our mutex for the thread sanitizer
+// runtime/thread_sanitizer.hpp — what the thread sanitizer must be told
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -9,7 +11,8 @@
 
 /// These functions report runtime::Mutex to the thread sanitizer, which otherwise recognises only
 /// atomics and the mutexes of libraries. The sanitizer then knows which thread or fiber holds which
-/// mutex, and in which order they lock them. In other builds they do nothing, except order_all().
+/// mutex, and in which order they lock them. In other builds they do nothing, except order_all()
+/// and copy_unseen().
 namespace runtime::thread_sanitizer {
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
@@ -29,6 +32,18 @@ inline void order_all() {
   static std::atomic<int> all{0};
   all.fetch_add(0, std::memory_order_seq_cst);
 }
+/// Whether this build is for the thread sanitizer.
+inline constexpr bool is_on = true;
+/// Copies bytes that a thread of a library wrote. The sanitizer does not see how a library that is
+/// not built for it orders its threads. It would therefore report a race for each word that is
+/// read. It does not see the reads of this function.
+__attribute__((noinline, no_sanitize_thread)) inline void copy_unseen(std::byte* to,
+                                                                      const std::byte* from,
+                                                                      std::size_t size) {
+  // Without `volatile`, the compiler would call memcpy(), whose reads the sanitizer sees.
+  const volatile std::byte* const unseen = from;
+  for (std::size_t i = 0; i < size; ++i) to[i] = unseen[i];
+}
 #else
 inline void lock_mutex(void*) {}
 inline void locked_mutex(void*) {}
@@ -38,6 +53,10 @@ inline void unlock_mutex(void*) {}
 inline void unlocked_mutex(void*) {}
 inline void forget_mutex(void*) {}
 inline void order_all() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline constexpr bool is_on = false;
+inline void copy_unseen(std::byte* to, const std::byte* from, std::size_t size) {
+  if (size != 0) std::memcpy(to, from, size);
+}
 #endif
 
 }  // namespace runtime::thread_sanitizer

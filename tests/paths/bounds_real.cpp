@@ -165,10 +165,7 @@ TEST_CASE("bounds: a host that announces a tuple larger than the plan's is lost 
                                             "may come"));
 }
 
-// Not under the thread sanitizer. It does not see how ZeroMQ's threads hand over what they decrypt,
-// and takes a millisecond for each word of such a tuple.
-TEST_CASE("bounds: tuples of several parts arrive on every path that the plan has for them",
-          "[without_tsan]") {
+TEST_CASE("bounds: tuples of several parts arrive on every path that the plan has for them") {
   const bool shared_memory = GENERATE(false, true);
   const Sim sim(fmt::format(R"({}shared_memory: {}
 clusters:

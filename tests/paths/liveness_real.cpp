@@ -141,8 +141,7 @@ TEST_CASE("liveness: a host that is stopped for less than the silence stays in t
   check_all_end_well(processes);
 }
 
-TEST_CASE("liveness: with a short deadline the survivors of a frozen host end soon after it",
-          "[without_tsan]") {
+TEST_CASE("liveness: with a short deadline the survivors of a frozen host end soon after it") {
   const Sim sim(config("tcp", false, "sequential", "3s", ""));
   auto processes = start_hosts(sim, go_on);
   for (auto& [name, process] : processes)

@@ -12,6 +12,7 @@
 
 #include "base/payload.hpp"
 #include "paths/wire/transport.hpp"
+#include "runtime/thread_sanitizer.hpp"
 
 namespace paths {
 
@@ -19,8 +20,15 @@ namespace {
 
 constexpr std::size_t uncopied_bytes = 4096;  // bodies of this size or more are not copied
 
+base::Payload copy_of(const zmq::message_t& message) {
+  if (message.size() == 0) return {};
+  return base::Payload::filled(message.size(), [&message](std::span<std::byte> space) {
+    runtime::thread_sanitizer::copy_unseen(space.data(), bytes_of(message).data(), space.size());
+  });
+}
+
 base::Payload payload_of(zmq::message_t message) {
-  if (message.size() < uncopied_bytes) return base::Payload::copy_of(bytes_of(message));
+  if (message.size() < uncopied_bytes || runtime::thread_sanitizer::is_on) return copy_of(message);
   auto held = std::make_shared<zmq::message_t>(std::move(message));
   return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
 }
@@ -98,20 +106,29 @@ std::optional<Frame> FrameAssembly::take(const zmq::message_t& header,
 }
 
 std::optional<Frame> FrameAssembly::take_whole(const zmq::message_t& header, zmq::message_t body) {
-  auto frame = decode_frame(bytes_of(header), payload_of(std::move(body)));
+  auto frame = decode_frame(read_header(header), payload_of(std::move(body)));
   if (frame) wrong_.clear();
   return frame;
+}
+
+/// Returns the bytes of a header. Under the thread sanitizer, they are a copy.
+std::span<const std::byte> FrameAssembly::read_header(const zmq::message_t& header) {
+  if (!runtime::thread_sanitizer::is_on) return bytes_of(header);
+  header_.resize(header.size());
+  runtime::thread_sanitizer::copy_unseen(header_.data(), bytes_of(header).data(), header.size());
+  return header_;
 }
 
 /// Begins a body of several parts. Returns false if it may not begin.
 bool FrameAssembly::begin(const zmq::message_t& header, std::uint64_t total,
                           const BodyBytesMax& most) {
   if (is_under_way() || total == 0) return false;
-  const auto head = decode_frame(bytes_of(header), {});
+  const auto bytes = read_header(header);
+  const auto head = decode_frame(bytes, {});
   if (!head) return false;
-  if (const std::uint64_t bytes = total > unasked_body_bytes ? most(*head) : total; total > bytes) {
+  if (const std::uint64_t limit = total > unasked_body_bytes ? most(*head) : total; total > limit) {
     wrong_ = fmt::format("a body of {} bytes, of which at most {} may come", total,
-                         std::max(bytes, unasked_body_bytes));
+                         std::max(limit, unasked_body_bytes));
     return false;
   }
   try {
@@ -120,13 +137,12 @@ bool FrameAssembly::begin(const zmq::message_t& header, std::uint64_t total,
     wrong_ = fmt::format("a body of {} bytes, for which there is no memory", total);
     return false;
   }
-  const auto bytes = bytes_of(header);
-  header_.assign(bytes.begin(), bytes.end());
+  if (bytes.data() != header_.data()) header_.assign(bytes.begin(), bytes.end());
   return true;
 }
 
 std::optional<Frame> FrameAssembly::take_part(const zmq::message_t& part) {
-  std::memcpy(rest_.data(), part.data(), part.size());
+  runtime::thread_sanitizer::copy_unseen(rest_.data(), bytes_of(part).data(), part.size());
   rest_ = rest_.subspan(part.size());
   std::optional<Frame> frame;
   if (!is_under_way()) frame = decode_frame(header_, std::exchange(body_, {}));

@@ -46,11 +46,13 @@ class FrameAssembly {
   std::optional<Frame> take_whole(const zmq::message_t& header, zmq::message_t body);
   std::optional<Frame> take_part(const zmq::message_t& part);
   bool begin(const zmq::message_t& header, std::uint64_t total, const BodyBytesMax& most);
+  std::span<const std::byte> read_header(const zmq::message_t& header);
   bool is_under_way() const { return !rest_.empty(); }
 
-  std::vector<std::byte> header_;  // header of the body under way
-  base::Payload body_;             // body under way; no other thread has seen it
-  std::span<std::byte> rest_;      // part of body_ that has not arrived
+  // Header of the body under way. Under the thread sanitizer, also of the latest message.
+  std::vector<std::byte> header_;
+  base::Payload body_;         // body under way; no other thread has seen it
+  std::span<std::byte> rest_;  // part of body_ that has not arrived
   std::string wrong_;
 };
 
