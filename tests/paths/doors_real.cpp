@@ -68,9 +68,11 @@ fs::path door_of(const Sim& sim) {
 }
 
 /// Makes the folder of a door as a run makes it, so that a process can listen there before the run.
+/// Removes the door that a killed host with the same port may have left.
 void make_folder_of(const fs::path& door) {
   fs::create_directories(door.parent_path());
   fs::permissions(door.parent_path(), fs::perms::owner_all);
+  fs::remove(door);
 }
 
 }  // namespace
