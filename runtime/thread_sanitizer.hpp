@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/thread_sanitizer.hpp — what the thread sanitizer must be told
+// runtime/thread_sanitizer.hpp — annotations for the thread sanitizer
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -176,7 +176,8 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
   CHECK(gate.sent.size() == 2 * sizes.size());
 }
 
-TEST_CASE("uncopied: a body becomes a message and a message a body in place") {
+// A received body is copied under the thread sanitizer, which does not see that it is safe to read.
+TEST_CASE("uncopied: a body becomes a message and a message a body in place", "[without_tsan]") {
   for (const std::size_t size : {uncopied_bytes, std::size_t{100'000}, body_part_bytes}) {
     const Payload body = base::Buffer(size).freeze();
     FrameMessages messages = messages_of(frame_with(body));
