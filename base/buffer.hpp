@@ -32,13 +32,13 @@ class Buffer {
   Buffer& operator=(Buffer&&) noexcept = default;
 
   /// Returns a buffer whose bytes belong to another owner. The buffer, or the last payload frozen
-  /// from it, calls `release` when it is destroyed. The owner may then use the bytes again.
-  /// `release` runs on the thread that destroys the object.
+  /// from it, calls `release` when it is destroyed. From then on the owner may use the bytes again.
+  /// `release` runs on the thread that destroys the buffer or payload.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
   /// Like adopt(), but the owner may read the bytes at any time after freeze(). thaw() therefore
   /// copies them instead of making them writable again.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
-  /// Takes over the array without a copy.
+  /// Returns a buffer that takes over the array without a copy.
   template <class T>
   static Buffer of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -51,13 +51,15 @@ class Buffer {
   /// them, or if they are read-only, such as bytes of adopt_shared().
   static Buffer thaw(Payload payload);
 
-  /// Bytes for reading and writing, valid until the buffer is moved from or frozen.
+  /// Returns the bytes for reading and writing. The span is valid until the buffer is moved from or
+  /// frozen.
   std::span<std::byte> bytes() noexcept { return payload_.writable(); }
   std::span<const std::byte> bytes() const noexcept { return payload_.bytes(); }
   std::size_t size() const noexcept { return payload_.size(); }
   bool empty() const noexcept { return payload_.empty(); }
-  /// Returns the bytes as values of type T. The payload gets the type T. If it already has another
-  /// type, it gets `unknown`. Throws UsageError if the size or the alignment does not fit T.
+  /// Returns the bytes as values of type T, and sets the type of the payload: T, or `unknown` if
+  /// the payload already has another type. Throws UsageError if the size or the alignment does not
+  /// fit T.
   template <class T>
   std::span<T> as() {
     static_assert(std::is_trivially_copyable_v<T>);

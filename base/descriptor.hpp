@@ -5,7 +5,7 @@
 
 namespace base {
 
-/// A file descriptor that is closed by the destructor. Negative = none.
+/// A file descriptor that the destructor closes. A negative number = no open file.
 class Descriptor {
  public:
   Descriptor() = default;

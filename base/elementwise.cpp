@@ -53,8 +53,8 @@ BitsLane<T> bits_of(Lane<T> lane) {
   return std::bit_cast<BitsLane<T>>(lane);
 }
 
-/// Returns a vector in which the highest bit of each element tells whether it is NaN: as an integer
-/// without its sign bit, only a NaN is above infinity.
+/// Returns a vector in which the highest bit of each element tells whether the element is NaN.
+/// Without the sign bit, the bits of a NaN are an integer above that of infinity.
 template <class T>
 Wrong<T> where_nan([[maybe_unused]] Lane<T> lane) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -137,7 +137,7 @@ struct Extreme {
       wrong |= where_nan<T>(left) | where_nan<T>(right);
       return result;
     }
-    // If `right` is NaN, the comparison is false. `result` is then `left`, not the NaN.
+    // If `right` is NaN, the comparison is false and `result` is `left`. The NaN must win instead.
     return with_one_nan<T>(right != right ? right : result);
   }
 };

@@ -20,24 +20,25 @@ enum class Values : std::uint8_t {
   ieee,
 };
 
-/// Restriction of the signs of all values; `any` = none.
+/// The sign that all values must have; `any` = no restriction.
 enum class Sign : std::uint8_t { any, non_negative, non_positive };
 
-/// Stores left op right, element by element, in `to`, which may be `left`. All three spans have the
-/// same size. With checked values it returns false if a value is invalid; `to` is then undefined.
-/// Operands are never reordered, so every machine computes the same bits.
+/// Computes `left` op `right` element by element and stores the result in `to`, which may be the
+/// same span as `left`. All three spans have the same size. With Values::checked it returns false
+/// if a value is invalid; the contents of `to` are then undefined. Operands are never reordered, so
+/// every machine computes the same bits.
 using CombineElements = bool (*)(std::span<std::byte> to, std::span<const std::byte> left,
                                  std::span<const std::byte> right);
 
 struct ElementwiseOperation {
   std::string_view name;
-  CombineElements (*of)(Scalar, Values);  ///< returns nullptr for an unsupported type
+  CombineElements (*of)(Scalar, Values);  ///< returns the function; nullptr = unsupported type
 };
 /// Returns the operations sum, product, min, max, logical_and, logical_or, logical_xor,
 /// bitwise_and, bitwise_or and bitwise_xor.
 std::span<const ElementwiseOperation> elementwise_operations();
 
-/// Whether all elements have the sign `sign`. For Values::checked, also whether none is NaN.
+/// Returns whether all elements have the sign `sign` and, for Values::checked, none is NaN.
 bool are_right(Scalar scalar, Sign sign, Values values, std::span<const std::byte> elements);
 
 }  // namespace base

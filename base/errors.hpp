@@ -32,7 +32,7 @@ class FileName {
   const std::string* kept_ = nullptr;  ///< stored name; nullptr = empty name
 };
 
-/// A position in a text file. Line and column count from 1; 0 = none.
+/// A position in a text file. `line` and `column` count from 1; 0 = unknown.
 struct Position {
   FileName file;
   int line = 0;
@@ -47,8 +47,8 @@ struct Mistake {
 };
 
 /// All mistakes of an input, in the order of the file. what() has one line "file:line:column:
-/// message" for each mistake. `more` is the number of further mistakes, which are only counted; the
-/// last line of what() reports it.
+/// message" for each mistake. `more` is the number of further mistakes whose messages were not
+/// kept. The last line of what() reports that number.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Mistake> mistakes, std::size_t more = 0);
@@ -62,14 +62,14 @@ class ConfigError : public std::runtime_error {
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 
-/// Selects what report_bug() does: print and abort (false, the default), or throw std::logic_error
-/// (true, for tests).
+/// Selects what report_bug() does: if `on` is false (default), it prints the bug and aborts. If
+/// `on` is true (for tests), it throws std::logic_error.
 void set_bugs_throw(bool on);
 [[noreturn]] void report_bug(const char* file, int line, const std::string& message);
 
 }  // namespace base
 
-/// Stops the program if an internal assumption is false. Not to be used for bad input or a failing
+/// Stops the program if an internal assumption is false. Do not use it for bad input or a failing
 /// environment, because these are not bugs.
 #define ENSURE(claim)                                                          \
   do {                                                                         \

@@ -12,10 +12,10 @@ inline constexpr std::size_t large_bytes = 64 << 10;
 /// Smallest size of blocks that each get a mapping of their own (mmap). Smaller blocks come from
 /// the heap, because the system limits the number of mappings of a process.
 inline constexpr std::size_t mapped_bytes = 1 << 20;
-/// Maximum number of bytes in kept blocks. At the maximum, kept blocks of other sizes than the
-/// newest one are freed, because the program probably no longer uses these sizes. Kept blocks with
-/// a mapping of their own are marked as free (MADV_FREE), so the system can reclaim them when
-/// memory is short.
+/// Maximum number of bytes in kept blocks. When it is reached, kept blocks whose size differs from
+/// that of the newest block are freed, because the program probably no longer uses these sizes.
+/// Kept blocks with a mapping of their own are marked as free (MADV_FREE), so the system can
+/// reclaim them when memory is short.
 inline constexpr std::size_t large_bytes_kept = 512 << 20;
 
 /// Returns at least `bytes` bytes, aligned to a page, with huge pages if they fit. Never blocks.

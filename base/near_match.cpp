@@ -49,7 +49,8 @@ std::optional<std::string_view> near_match(std::string_view word,
     const std::size_t longer = std::max(word.size(), candidate.size());
     if (longer - std::min(word.size(), candidate.size()) > limit) continue;
     const std::size_t edits = edits_between(lower, lower_case(candidate));
-    // If every letter differs, as in "x" and "y", the words have nothing in common.
+    // If every letter differs, as in "x" and "y", the words have nothing in common, so this is no
+    // match.
     if (edits >= closest || edits >= longer) continue;
     closest = edits;
     match = candidate;

@@ -59,7 +59,7 @@ std::string size_text(double bytes) {
                    : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
-/// Returns 0 or errno.
+/// Writes all bytes. Returns 0 or the errno.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -71,15 +71,16 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-/// Returns 0 or errno. A network disk may report only at close() that it is full, so a duplicate
-/// descriptor is closed first.
+/// Finds errors that a network disk reports only at close(), such as a full disk, by closing a
+/// duplicate of the descriptor. Returns 0 or the errno.
 int flush(int descriptor) {
   const int second = ::dup(descriptor);
   return second < 0 || ::close(second) != 0 ? errno : 0;
 }
 
-/// Creates a temporary file next to `target`. Processes in different containers may have the same
-/// pid. A file of a killed process may therefore already have the name.
+/// Creates a temporary file next to `target` and tries the next name if a name is taken. A killed
+/// process may have left a file of that name, because processes in different containers may have
+/// the same pid.
 std::pair<std::string, Descriptor> create_beside(const std::string& target, mode_t mode) {
   static std::atomic<unsigned> next{0};
   for (int attempts = 0;; ++attempts) {
@@ -164,7 +165,7 @@ void OutputFile::put_in_place() const {
       ::unlink(unfinished_.c_str());
       return;
     }
-    if (errno == EEXIST) fail(EEXIST);  // otherwise: no hard links here, so rename
+    if (errno == EEXIST) fail(EEXIST);  // other errors: no hard links on this disk, so rename
   }
   if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }

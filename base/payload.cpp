@@ -15,8 +15,8 @@
 
 namespace base {
 
-/// Reference count of shared bytes. Bytes that the payload allocated itself follow the count in the
-/// same allocation. They need no release function.
+/// Reference count of shared bytes. If the payload allocated the bytes itself, they follow the
+/// count in the same allocation, and need no release function.
 struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
   std::size_t large = 0;  ///< size of the block from take_large(); 0 = heap memory
@@ -107,8 +107,8 @@ bool Payload::join(const Payload& next) noexcept {
   return true;
 }
 
-/// The acquire load matters for bytes that other threads have read through copies. These reads,
-/// which ended before the copies were destroyed, are ordered before the caller's writes.
+/// Uses an acquire load because of other threads that have read the bytes through copies. Their
+/// reads ended before they destroyed the copies, and must happen before the caller's writes.
 bool Payload::may_be_written() const noexcept {
   return is_inline() ||
          (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);

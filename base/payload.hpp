@@ -57,7 +57,7 @@ class Payload {
   /// Returns a payload whose bytes belong to another owner. The last copy calls `release` when it
   /// is destroyed. The bytes are never stored inline.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
-  /// Takes over the array without a copy, unless its values fit inline.
+  /// Returns a payload that takes over the array without a copy. Values that fit inline are copied.
   template <class T>
   static Payload of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -78,7 +78,8 @@ class Payload {
     fill(payload.writable());
     return payload;
   }
-  /// Copies one plain value. Byte order: little-endian, as on all supported machines.
+  /// Returns a payload with a copy of one plain value. Byte order: little-endian, as on all
+  /// supported machines.
   template <class T>
   static Payload of(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -107,15 +108,15 @@ class Payload {
   }
   /// Returns a part that shares the bytes. Requires: offset + size <= size().
   Payload part(std::size_t offset, std::size_t size) const;
-  /// Appends `next` without a copy, if it continues this part in the same shared bytes. Returns
-  /// whether it did.
+  /// Makes this payload longer by `next`, without a copy, if `next` continues it in the same shared
+  /// bytes. Returns whether it did.
   bool join(const Payload& next) noexcept;
   /// Whether both are copies or parts of the same shared bytes. Always false for inline bytes.
   bool shares_bytes_with(const Payload& other) const noexcept {
     return shared_ != nullptr && shared_ == other.shared_;
   }
-  /// Returns the value at `offset`. Throws UsageError if it exceeds the payload, is partial or has
-  /// another type.
+  /// Returns the value at `offset`. Throws UsageError if the value extends beyond the payload, is
+  /// partial or has another type.
   template <class T>
   T read(std::size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -135,8 +136,8 @@ class Payload {
   friend class Buffer;  // writes the bytes before they are shared
   struct Shared;        // reference count and release function
   static void drop(Shared* shared) noexcept;
-  /// Copies all inline bytes if there are more than eight. Otherwise copies exactly eight bytes:
-  /// the pointer, or the inline bytes. Copying exactly size() bytes would be slower.
+  /// Copies the inline bytes or the pointer from `other`. It copies all inline bytes if size() is
+  /// above eight; otherwise exactly eight bytes. Copying exactly size() bytes would be slower.
   void take_bytes_kept_by(const Payload& other) noexcept {
     static_assert(sizeof bytes_ == sizeof(std::uint64_t));
     if (size() == 0 && shared_ == nullptr) return;

@@ -44,7 +44,8 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue("NaN", index);
 }
 
-/// Throws the error of the first index of this block at which the two elements cannot be combined.
+/// Finds the first index in this block at which the two elements cannot be combined. Throws its
+/// error.
 [[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
                                     std::span<const std::byte> left,
                                     std::span<const std::byte> right, std::size_t first_index) {
@@ -87,7 +88,7 @@ void combine_checked(const ElementwiseOperation& operation, const ReduceShape& s
   }
 }
 
-/// Whether `other` replaces `mine`. A NaN replaces every number.
+/// Returns whether a located operation replaces `mine` by `other`. A NaN replaces every number.
 template <class Better, class T>
 bool is_better(T other, T mine, bool is_earlier) {
   if (is_nan(other) || is_nan(mine)) return is_nan(other) && (!is_nan(mine) || is_earlier);
@@ -159,7 +160,8 @@ ReduceOperation located(const char* name) {
           .is_commutative = true};
 }
 
-/// A deque, because callers keep pointers to operations while others are added.
+/// Returns all operations by reference. The container is a deque, because callers keep pointers to
+/// operations while others are added.
 std::deque<ReduceOperation>& operations() {
   static std::deque<ReduceOperation> all = [] {
     std::deque<ReduceOperation> built_in;

@@ -27,7 +27,7 @@ struct ReduceShape {
 };
 
 /// A value that a reduction rejects: NaN, integer overflow, or an excluded sign. The text contains
-/// the value and the array index; the caller adds the contributor.
+/// the value and its array index. The caller adds the name of the contributor.
 class BadValue : public std::runtime_error {
  public:
   explicit BadValue(const std::string& wrong)
@@ -53,11 +53,11 @@ class WrongSign : public BadValue {
 
 /// One operation, built in or defined by the user.
 ///
-/// `combine` folds `right` into `left`, elementwise, with the left operand first. Callers fold in
-/// one fixed order, so that floating-point results have the same bits in every run.
+/// `combine` computes `left` op `right`, elementwise, and stores the result in `left`. Callers
+/// combine in one fixed order, so that floating-point results have the same bits in every run.
 /// - Bitwise operations take integers and bool.
 /// - Logical operations take any scalar; false is zero, and the result is 0 or 1.
-/// - Located operations keep the smaller location of equal values.
+/// - Located operations keep the smaller location if two values are equal.
 /// Throws: BadValue for NaN; Overflow.
 struct ReduceOperation {
   using Combine = std::function<void(const ReduceShape&, std::span<std::byte> left,
@@ -66,10 +66,10 @@ struct ReduceOperation {
   bool located = false;
   std::function<bool(Scalar)> accepts;
   Combine combine;
-  /// Converts a value into a valid result if no other value is combined with it. For example,
-  /// logical values become 0 or 1. nullptr = every value is valid.
+  /// Called for a value that is combined with no other one: converts it into a valid result. For
+  /// example, logical values become 0 or 1. nullptr = every value is a valid result.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
-  /// Like `combine`, for Values::ieee. nullptr = use `combine`.
+  /// Combines like `combine`, by the rules of Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
   /// Returns the function that combines parts of large values. That function reports only that a
   /// value is invalid; `combine` then throws the exception with the text. nullptr for located and
@@ -93,8 +93,8 @@ std::vector<std::string_view> reduce_operation_names();
 /// thread-safe. Throws std::invalid_argument if the name exists.
 void add_reduce_operation(ReduceOperation operation);
 
-/// Throws BadValue if a value is NaN, unless `rule` is Values::ieee, and WrongSign if a value has
-/// the excluded sign.
+/// Throws BadValue if a value is NaN and `rule` is not Values::ieee. Throws WrongSign if a value
+/// has a sign that `sign` excludes.
 void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
                         Values rule = Values::checked);
 

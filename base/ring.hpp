@@ -7,8 +7,9 @@
 
 namespace base {
 
-/// A first-in, first-out queue. Unlike a std::deque it allocates nothing while few elements are in
-/// it, even if very many pass through. Memory of a long queue is freed once it is empty.
+/// A first-in, first-out queue. A queue that stays short stops allocating, even if very many
+/// elements pass through; a std::deque does not. The memory of a queue that grew beyond 64 elements
+/// is freed when the queue is empty.
 template <class T>
 class Ring {
  public:

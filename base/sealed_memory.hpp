@@ -7,9 +7,9 @@
 
 namespace base {
 
-/// If shared memory shrinks, the kernel ends the processes that read it. Sealed memory can neither
-/// shrink nor grow. It is in no file system. The kernel frees it when no process has it open or
-/// mapped.
+/// If shared memory shrinks, the kernel kills processes that then read the removed part (SIGBUS).
+/// Sealed memory avoids this: it can neither shrink nor grow. It is in no file system. The kernel
+/// frees it when no process has it open or mapped.
 
 /// Makes sealed memory. `name` appears in /proc. Throws std::system_error.
 Descriptor make_sealed_memory(const char* name, std::size_t bytes);

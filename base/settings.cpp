@@ -46,7 +46,7 @@ Settings Settings::map(std::vector<Entry> entries, Position position) {
   return settings;
 }
 
-// The types of the variant have the order of Kind.
+// The types of the variant `value` have the same order as the enumerators of Kind.
 Settings::Kind Settings::kind() const { return static_cast<Kind>(node_->value.index()); }
 
 const std::string& Settings::text() const {

@@ -39,7 +39,8 @@ class Settings {
   const std::vector<Entry>& entries() const;         ///< entries of a map; otherwise empty
   const Settings* find(std::string_view key) const;  ///< value in a map; nullptr if absent
   const Position& position() const;
-  /// Identifies copies of the same value. Values with different identities may still be equal.
+  /// Returns an address that all copies of a value share. Different addresses may have equal
+  /// values.
   const void* identity() const { return node_.get(); }
   /// Returns a description for messages: "'fast'", "a list of 3", "a map", "nothing".
   std::string describe() const;
@@ -66,8 +67,9 @@ class MapBuilder {
   std::vector<Settings::Entry> entries_;
 };
 
-/// Reads YAML. `name` is the file name in messages. The size is limited because the parser needs up
-/// to 250 bytes of memory per byte of text.
+/// parse_settings() reads YAML. `name` is the file name in messages. The size is limited because
+/// the parser needs up to 250 bytes of memory per byte of text.
+/// Throws: ConfigError for
 /// Throws: ConfigError for
 /// - invalid YAML, and empty or binary text (NUL bytes or invalid UTF-8),
 /// - text larger than `settings_bytes_max`, and more than 64 levels,
@@ -85,13 +87,14 @@ Settings load_settings(const std::string& file);  ///< also throws if the file c
 std::string print_settings(const Settings& settings);
 
 /// Collects all mistakes of a file instead of stopping at the first. It keeps the first `shown_max`
-/// in the order of the file and counts up to a million others, with little memory.
+/// mistakes in the order of the file. It only counts the others, at most a million, so it needs
+/// little memory.
 class Mistakes {
  public:
   static constexpr std::size_t shown_max = 100;
 
-  /// Adds a mistake. The same message at the same position is listed once, because a YAML alias may
-  /// be read several times.
+  /// Adds a mistake. A message that already exists at the same position is not listed again. Such
+  /// repetitions occur because a YAML alias may be read several times.
   void add(const Position& position, std::string message);
   bool empty() const { return shown_.empty(); }
   std::size_t size() const { return added_; }  ///< number of add() calls, also repeated ones
@@ -105,7 +108,7 @@ class Mistakes {
 };
 
 /// Reads the entries of one map, each with its type and default. finish() reports unknown keys, and
-/// suggests a known key with a similar name.
+/// suggests known keys with similar names.
 ///
 /// A null map counts as empty; any other value that is no map is a mistake. Each getter adds a
 /// mistake and returns the default if the value is invalid. An example of a message: "latency:
@@ -114,13 +117,14 @@ class Mistakes {
 /// Requires: finish() is called; the destructor checks that, except during an exception.
 class MapReader {
  public:
-  MapReader(Settings map, Mistakes& mistakes, std::string what);  ///< `what`: name of the map
+  /// `what` is the name of the map in messages.
+  MapReader(Settings map, Mistakes& mistakes, std::string what);
   ~MapReader() noexcept(false);
   MapReader(const MapReader&) = delete;
   MapReader& operator=(const MapReader&) = delete;
 
   bool has(std::string_view key);
-  /// Returns the raw value; null Settings if absent.
+  /// Returns the value of `key` unread; null Settings if the map has no such key.
   Settings take(std::string_view key);
   Settings take_required(std::string_view key, std::string_view expected);
 
@@ -138,15 +142,16 @@ class MapReader {
   Nanos time(std::string_view key, Nanos fallback);
   std::optional<Nanos> time(std::string_view key);
   std::uint64_t bytes(std::string_view key, std::uint64_t fallback);
-  double bits_per_second(std::string_view key, double fallback);  ///< `unlimited` gives 0
+  double bits_per_second(std::string_view key, double fallback);  ///< the word `unlimited` gives 0
   std::vector<std::string> words(std::string_view key);           ///< items of a list, or one word
 
   const Settings& map() const { return map_; }
   const Position& position() const { return map_.position(); }
-  /// Returns the position of the value of `key`; if the map has no such key, that of the map.
+  /// Returns the position of the value of `key`, or the map's position if the map has no such key.
   Position position_of(std::string_view key) const;
   Mistakes& mistakes() { return mistakes_; }
-  void mistake(std::string_view key, std::string message);  ///< adds it at the key's value
+  /// Adds a mistake at the position of the value of `key`.
+  void mistake(std::string_view key, std::string message);
 
   void finish();
 
@@ -160,8 +165,8 @@ class MapReader {
   int exceptions_at_start_;
 };
 
-/// Read a single value, such as an item of a list. If the value is invalid, they add a mistake that
-/// starts with `what`.
+/// These functions read a single value, such as an item of a list. If the value is invalid, they
+/// add a mistake that starts with `what` and return nullopt.
 std::optional<Nanos> read_time(const Settings& value, Mistakes& mistakes, const std::string& what);
 std::optional<double> read_number(const Settings& value, Mistakes& mistakes,
                                   const std::string& what);

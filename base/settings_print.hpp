@@ -15,8 +15,8 @@ namespace base {
 using PrintedWord = std::pair<std::string_view, std::string_view>;
 
 // Each function prints a part of the settings like print_settings() and appends it to `text`. The
-// caller has already indented the first line of this part. A map begins with `words`, followed by
-// the entries of the settings.
+// caller has already indented the first line of this part. If the part is a map, its first entries
+// are `words`, followed by the entries of the settings.
 
 /// Appends a scalar, quoted only if necessary.
 void print_word(std::string& text, std::string_view word);

@@ -6,7 +6,7 @@
 
 namespace base {
 
-/// Size limit of files that users write, and of tables and recordings with a million values.
+/// Maximum size in bytes of input files such as tables and recordings with a million values.
 inline constexpr std::size_t table_bytes_max = 256u << 20;
 
 /// Returns the contents of a file, which may be a pipe. Throws ConfigError if it cannot be read or

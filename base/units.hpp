@@ -12,8 +12,8 @@ namespace base {
 /// All durations and times of this project, in whole nanoseconds.
 using Nanos = std::chrono::nanoseconds;
 
-/// Longest time that a user may write, about 30 years. The sum of a few such times does not
-/// overflow.
+/// Longest time that a config or option may contain, about 30 years. The sum of a few such times
+/// does not overflow.
 inline constexpr Nanos time_max = std::chrono::seconds(1'000'000'000);
 
 /// Parse plain numbers: "12", "-5", and in parse_number() also "0.5" and "1e-3", always finite.
@@ -36,7 +36,7 @@ std::optional<double> parse_bits_per_second(std::string_view text);
 /// 30ms".
 std::string_view expected_time(std::string_view text);
 
-/// Return the shortest exact text that the parser above reads back: "30ms", "1500us".
+/// Return the shortest text that the parser of this unit reads back exactly: "30ms", "1500us".
 std::string format_time(Nanos span);
 std::string format_bytes(std::uint64_t bytes);
 std::string format_bits_per_second(double rate);

@@ -13,7 +13,7 @@ namespace base {
 class UsageError : public std::logic_error {
  public:
   explicit UsageError(const std::string& mistake);
-  const std::string& mistake() const { return mistake_; }  ///< what() without that beginning
+  const std::string& mistake() const { return mistake_; }  ///< what() without thread and time
 
  private:
   std::string mistake_;

@@ -7,16 +7,16 @@
 
 namespace base {
 
-/// Returns the text with escapes for everything that is not printable. Control characters and
-/// invalid UTF-8 become "\n" or "\x1b"; line separators and marks that change the writing direction
-/// become "\u202e". A second call changes nothing.
+/// Returns the text with an escape for each character that is not printable. Control characters and
+/// invalid UTF-8 become escapes such as "\n" or "\x1b". Line separators and marks that change the
+/// writing direction become escapes such as "\u202e". A second call changes nothing.
 std::string visible(std::string_view text);
 
 struct Character {
   std::size_t bytes = 0;  ///< length of the character; 0 = invalid UTF-8
   unsigned code = 0;
 };
-/// Returns the first character of a text, which is not empty.
+/// Returns the first character of `text`. Requires: `text` is not empty.
 Character first_character(std::string_view text);
 
 /// Returns the first `bytes_max` bytes of a text, without a partial character at the end.

@@ -64,8 +64,8 @@ class CostTable {
 /// cluster, or from one cluster to another.
 struct FrameCosts {
   CostTable send, receive;
-  /// Bytes of the frames that a host may have prepared and not yet sent. 0 = two frames. A host
-  /// without such frames may always prepare one.
+  /// Maximum number of bytes in frames that a host has prepared and not yet sent. 0 = the bytes of
+  /// two frames. A host that has no such frame may always prepare one, whatever its size.
   std::uint64_t window_bytes = 0;
   double send_spread = 0, receive_spread = 0;  ///< relative spreads; 0 = not measured
   friend bool operator==(const FrameCosts&, const FrameCosts&) = default;
@@ -80,22 +80,24 @@ struct FrameCosts {
 
 /// Costs of all hosts of a run. A host has one processor for all its work.
 struct HostCosts {
-  /// Costs for some of the frames. `from` and `to` are equal for frames inside a cluster.
+  /// Costs of the frames from one cluster to another, or inside a cluster (`from` equals `to`).
   struct Link {
     std::string from, to;
     std::shared_ptr<const FrameCosts> costs;
     base::Position position = {};  ///< position of this map in its file
   };
-  /// Costs of all other frames; nullptr = `links` has all costs.
+  /// Costs of frames for which `links` has no entry; nullptr = `links` has entries for all frames.
   std::shared_ptr<const FrameCosts> frames;
   std::vector<Link> links;
-  /// Time to fold or to copy one byte, for a host of speed 1. Bytes of one operand count.
+  /// Nanoseconds to fold or to copy one byte, on a host of speed 1. Only the bytes of one operand
+  /// are counted.
   double fold_nanos_per_byte = 0, copy_nanos_per_byte = 0;
   double fold_spread = 0, copy_spread = 0;  ///< relative spreads; 0 = not measured
   std::string file = {};                    ///< file with measured costs; "" = the config has them
   base::Position position = {};             ///< position of the map `costs` in its file
 
-  /// Returns the bytes per second of folds and copies, for work_time(); 0 = they take no time.
+  /// Return the rates of folds and copies for work_time(), which counts all bytes read and written.
+  /// 0 = the work takes no time.
   double fold_bytes_per_second() const { return rate(3, fold_nanos_per_byte); }
   double copy_bytes_per_second() const { return rate(2, copy_nanos_per_byte); }
 

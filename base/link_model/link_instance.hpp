@@ -46,8 +46,8 @@ class LinkInstance {
  private:
   LinkModel model_;
   base::Nanos free_at_{0};
-  base::Nanos last_arrival_{0};  // last arrival of a whole message
-  base::Nanos last_head_{0};     // last arrival of a frame's head
+  base::Nanos last_arrival_{0};  // arrival of the latest whole message
+  base::Nanos last_head_{0};     // arrival of the latest frame's head
   base::Nanos last_control_{0};
 };
 

@@ -9,7 +9,8 @@
 
 namespace tuning {
 
-/// Latency and bandwidth from time `from` on, relative to the start of the trace.
+/// Latency and bandwidth of a link from the time `from` on. `from` counts from the start of the
+/// trace.
 struct LinkSample {
   base::Nanos from{0};
   base::Nanos latency{0};
@@ -42,9 +43,9 @@ class LinkModel {
   /// the link, occupies it for bytes / bandwidth, and arrives one latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
-  /// Returns the worst latency and the worst bandwidth, for planning. For each of the two it
-  /// ignores the worst values that hold, in total, for at most the fraction `share` of the trace.
-  /// `from` of the result has no meaning.
+  /// Returns the worst latency and the worst bandwidth of the trace, for planning. For each of the
+  /// two it first excludes the worst values, as long as these apply for at most the fraction
+  /// `share` of the trace in total. `from` of the result has no meaning.
   LinkSample worst_but(double share) const;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
 

@@ -24,9 +24,9 @@ struct MeasuredLink {
   double latency_spread = 0, bandwidth_spread = 0;  ///< spreads as fractions of the values
   base::Position position = {};
 
-  /// Returns the config settings of this link, all with its position in the file. Several streams
-  /// give the keys `stream_rate` and `streams`. A single stream gives `bandwidth`, because it uses
-  /// the whole bandwidth of the link.
+  /// Returns the config settings of this link. All of them have the link's position in the file.
+  /// Several streams give the keys `stream_rate` and `streams`. A single stream gives `bandwidth`,
+  /// because it uses the whole bandwidth of the link.
   base::Settings text() const;
 };
 
@@ -43,7 +43,7 @@ struct MeasuredNetwork {
   base::Position position = {};         ///< position of the map `clusters` in the file
 };
 
-/// Read the file from a text or by name:
+/// These functions read the file from a text or by name:
 ///
 ///     clusters:
 ///       alpha: {latency: 60us, bandwidth: 940Mbit}
@@ -54,7 +54,7 @@ struct MeasuredNetwork {
 ///
 /// Each link may have `latency_spread` and `bandwidth_spread`. Mistakes are missing links,
 /// duplicate links, unknown clusters, and invalid latencies, bandwidths or numbers of streams.
-/// Throw ConfigError with all mistakes.
+/// They throw ConfigError with all mistakes.
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 

@@ -66,7 +66,7 @@ class Streams {
     if (queue.taken == 0 && queue.frames.empty()) queues_.erase(found);
   }
 
-  /// Whether a frame could start if the link were free.
+  /// Returns whether only the link itself has to be free for the next frame to start.
   bool waits_for_link() const { return !turns_.empty() && taken_ < most_taken_; }
 
   /// Returns the frame that starts now over `link`, if one does.
