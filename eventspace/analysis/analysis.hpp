@@ -14,20 +14,23 @@
 namespace eventspace {
 
 struct AnalysisOptions {
-  /// Memory limit for incomplete rounds. When it is exceeded, the oldest rounds are dropped.
+  /// Maximum number of bytes for incomplete rounds. When it is exceeded, the oldest rounds are
+  /// dropped.
   std::size_t open_rounds_bytes = std::size_t{256} << 20;
   /// Maximum number of computations in memory. When it is exceeded, the older half is classified as
-  /// slow, late or noisy by the mean values up to then, and removed.
+  /// slow, late or noisy by the mean values so far, and removed.
   std::size_t computations = 6'000'000;
-  /// Memory limit for exact distributions. Beyond it, quantiles are approximate, within 1%.
+  /// Maximum number of bytes for exact distributions. Beyond it, quantiles are approximate, within
+  /// 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
   /// Maximum number of begins and ends of transfers between clusters in memory. When it is
-  /// exceeded, the older half is evaluated early, not at the end of the analysis.
+  /// exceeded, the older half is evaluated immediately instead of at the end of the analysis.
   std::size_t transfer_changes = 4'000'000;
   /// Maximum number of records of operations that are kept for the division of time, about 90 bytes
   /// each. If the run has more, the division covers only the first part of the run.
   std::size_t divided_operations = 12'000'000;
-  /// Maximum number of parts of threads' time in the timeline of the page; 0 = no timeline.
+  /// Maximum number of parts in the timeline of the page. A part is a time of one thread with one
+  /// operation and one cause. 0 = no timeline.
   std::size_t timeline_parts = 0;
   /// Questions about the run after changes, such as a faster link. The report contains the answers.
   Questions questions = {};

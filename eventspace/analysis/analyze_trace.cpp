@@ -49,8 +49,8 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Returns the hosts of which records are missing. Figures of such a host may be about other rounds
-/// than those of the other hosts, so comparisons with it may be wrong.
+/// Returns the hosts of which records are missing. The figures of such a host may be about other
+/// rounds than the figures of other hosts, so comparisons with it may be wrong.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -59,8 +59,8 @@ std::set<std::string> damaged_hosts(const TraceReport& report) {
   return hosts;
 }
 
-/// Describes the host whose records end first. Records are written every 50 ms, so a shorter
-/// difference between hosts means nothing.
+/// Describes the host whose records end first. Hosts write their records every 50 ms, so a
+/// difference of less than 50 ms means nothing.
 std::string died_first(const TraceReport& report) {
   return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
                      report.not_ended.front(), ms(*report.first_by_nanos));

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace eventspace {
-/// Chooses the latest of the moments that must precede a moment.
+/// Chooses the binding moment: the latest of the moments that must precede a given moment.
 class Bindings::Best {
  public:
   Best(const Moments& all, Moment of, std::vector<Moment>* considered)
@@ -66,8 +66,8 @@ Moment Bindings::latest_store(std::uint32_t element, std::int64_t until_nanos) c
   return element == none ? Moment{} : latest(all_.stores_[element], until_nanos);
 }
 
-/// Returns the latest moment that is not after `until_nanos`; nothing if there is none. Requires:
-/// `moments` are sorted by time.
+/// Returns the latest of `moments` that is not after `until_nanos`; nothing if there is none.
+/// Requires: `moments` are sorted by time.
 template <typename Timed>
 Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_nanos) {
   const auto after = std::upper_bound(
@@ -76,8 +76,8 @@ Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_na
   return after == moments.begin() ? Moment{} : std::prev(after)->moment;
 }
 
-/// Returns the first pass of the operation at `pass`: the one at which it entered its path, or the
-/// first one below a join.
+/// Returns the first pass of the operation to which `pass` belongs. It is the pass at which the
+/// operation entered its path, or the first one below a join.
 std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   const KeptRound& round = all_.rounds_[all_.passes_[pass].round];
   const Lane* lane = &all_.lane_of(pass);
@@ -85,8 +85,8 @@ std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   return round.first_pass + lane->place;
 }
 
-/// Like latest(), but leaves out this operation and later ones of the thread whose operation is at
-/// `pass`, because it cannot wait for them.
+/// Like latest(), for the thread whose operation is at `pass`: leaves out moments of this operation
+/// and of the thread's later operations, because the operation cannot wait for them.
 template <typename Timed>
 Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                                   std::int64_t until_nanos) const {
@@ -111,9 +111,9 @@ Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32
   return {};
 }
 
-/// Returns how long a message waited behind earlier ones before it entered an emulated link, by the
-/// record of the link. The message arrived at the link at or after `from_nanos` and left it at or
-/// before `until_nanos`.
+/// Returns how long a message waited behind earlier ones before it entered an emulated link, as the
+/// record of the link shows. The message reached the link at or after `from_nanos`, and left it at
+/// or before `until_nanos`.
 std::int64_t Bindings::queued_at(std::uint32_t stage, std::int64_t from_nanos,
                                  std::int64_t until_nanos) const {
   const auto found = all_.passages_.find(stage);
@@ -228,8 +228,8 @@ void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call,
   if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
 }
 
-/// Returns the end of the previous operation of a wrapper that begins a path, before its operation
-/// at `pass`. Such a wrapper does one operation after another.
+/// Returns the end of the operation that the driver (a wrapper that begins a path) did before its
+/// operation at `pass`. A driver does one operation after another.
 Moment Bindings::operation_of_driver_before(std::uint32_t leaf, std::uint32_t pass) const {
   const auto& ends = all_.drivers_.at(leaf).ends;
   auto at = std::upper_bound(
@@ -263,8 +263,8 @@ Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) 
   return stores[number].moment;
 }
 
-/// Returns the moment at which a cache received a cluster's value of `round`, or of a later round,
-/// for the first time. If no record shows this, returns the latest store before `until_nanos`.
+/// Returns the first moment at which a cache received a cluster's value of `round` or of a later
+/// round. If no record shows this, returns the latest store before `until_nanos`.
 Moment Bindings::value_of_round(std::uint32_t cache, std::uint64_t round,
                                 std::int64_t until_nanos) const {
   if (cache == none) return {};
@@ -301,8 +301,8 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   const Lane& lane = all_.lane_of(pass);
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   const bool is_one_way = (here.flags & event_one_way) != 0;
-  // The operation may have arrived here after its result had already passed below. Even then, the
-  // time is attributed to the link or network below.
+  // By the records, the result may have passed the collector below before the operation arrived
+  // here. Even then, the time is attributed to the link or network below.
   const bool has_way_up =
       !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime,
@@ -317,14 +317,15 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
     binding.queued_nanos = queued_at(labels.link_up, best.nanos(), here.up_nanos);
 }
 
-/// Returns the size of an operation's result. A move has a result only if it goes through a join.
+/// Returns the number of bytes of an operation's result. A move has a result only if it goes
+/// through a join.
 std::uint32_t Bindings::bytes_up(const KeptRound& round, const KeptPass& pass) const {
   const bool has_result =
       is_read_operation(round.kind) || all_.shape_.trees[round.tree].has_joins();
   return has_result ? pass.bytes : 0;
 }
 
-/// Adds the moments below a collector for which a result on its way up waited.
+/// Adds the moments below a collector for which a result waited before it could pass up.
 void Bindings::add_below(std::uint32_t number, Best& best) const {
   const KeptPass& pass = all_.passes_[number];
   const KeptRound& round = all_.rounds_[pass.round];
@@ -334,7 +335,8 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
   if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, lane, best);
   const KeptPass* below = all_.pass_at(round, lane.below);
   if (below != nullptr) {
-    // Some contributors of a join return before its result is known; they did not wait for it.
+    // Some contributors of a join return before its result is known. They did not wait for the
+    // result.
     if (lane.join == none || below->up_nanos <= pass.up_nanos)
       best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
                lane.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
@@ -352,7 +354,8 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
       all_.element_of_lane_[all_.shape_.trees[round.tree].lanes[lane.place]];
   if (element == none) return;
   if (is_read_operation(round.kind)) best.add(store_that_was_read(element, number), labels.runtime);
-  // A move into a full element waits until a tuple is observed or discarded.
+  // A move into a full element waits until a tuple is observed or discarded, so these moments count
+  // too.
   if (round.kind == move_operation)
     best.add(latest_of_others(all_.rooms_[element], number, pass.up_nanos), labels.runtime);
 }
@@ -368,7 +371,7 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
     if (read.slot < caches->second.size() && read.up_nanos <= best.until_nanos())
       best.add(value_of_round(caches->second[read.slot], decided, read.up_nanos), labels.runtime);
   // If the check read fewer values than it combines, another cluster may have sent the result of
-  // the round together with a later value. Adds the latest value that arrived.
+  // the round together with a later value. In that case, the check waited for the latest value.
   if (reads->second.size() + 1 >= caches->second.size()) return;
   Moment adopted;
   for (const std::uint32_t cache : caches->second) {
@@ -380,7 +383,7 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
   best.add(adopted, labels.runtime);
 }
 
-/// Adds the moment at which the earlier round ended whose result a `lagged` wrapper returned.
+/// Adds the end of the earlier round whose result a `lagged` wrapper returned.
 void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   if (round.sequence < labels.lag) return;  // the operation returned immediately

@@ -10,17 +10,18 @@
 
 namespace eventspace {
 
-/// Why a moment could not happen earlier: the moment for which it waited, and the cause of the time
-/// between the two.
+/// Reason for which a moment (an event of the run) could not happen earlier: the moment for which
+/// it waited, and the cause of the time between the two. The last three fields are parts of that
+/// time, in the order in which they pass.
 struct Binding {
   Moment before;
   std::uint32_t label = 0;             ///< cause of the time between both moments: number in Labels
-  std::int64_t queued_nanos = 0;       ///< a message's wait behind others; first part of the time
-  std::int64_t transmitted_nanos = 0;  ///< time to send a message's bytes; after the wait
-  std::int64_t noise_nanos = 0;        ///< noise in a computation; last part of the time
+  std::int64_t queued_nanos = 0;       ///< wait of a message behind other messages
+  std::int64_t transmitted_nanos = 0;  ///< transmission of a message's bytes
+  std::int64_t noise_nanos = 0;        ///< noise in a computation
 };
 
-/// Finds for each moment of a run its binding moment: the one for which it waited.
+/// Finds for each moment (event) of a run its binding moment: the moment for which it waited.
 ///
 /// Rules tell which moments must precede a moment. For example, a result passes a wrapper only
 /// after it has passed the wrapper below, a join needs all its contributors, and a read needs the
@@ -38,12 +39,12 @@ class Bindings : private MomentTypes {
   Bindings(const Moments& all, NoiseBetween noise_between)
       : all_(all), noise_between_(std::move(noise_between)) {}
 
-  /// Returns the binding of a moment. Binding::before is nothing if the trace shows no moment for
-  /// which it waited. If `considered` is not nullptr, appends to it every moment that had to
-  /// precede this one.
+  /// Returns the binding of `moment`. Binding::before is nothing if the trace shows no moment for
+  /// which `moment` waited. If `considered` is not nullptr, appends to it every moment that had to
+  /// precede `moment`.
   Binding binding_of(Moment moment, std::vector<Moment>* considered = nullptr) const;
-  /// Returns the noise in the computation before the operation number `order` of a thread. `nanos`
-  /// is the length of the computation.
+  /// Returns the noise in the computation before an operation of a thread. `order` is the index of
+  /// the operation in Moments::operations_of(), and `nanos` is the length of the computation.
   std::int64_t noise_before(std::uint32_t thread, std::uint32_t order, std::int64_t nanos) const;
   const Moments& moments() const { return all_; }
 

@@ -14,15 +14,16 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of findings that are put into an order of removal: each removal is the one that
-/// shortens the run most. The number of predictions for this grows with the square of the maximum.
+/// Maximum number of findings that are sorted by removal: the next one in the order is always the
+/// finding whose removal then shortens the run most. The number of predictions for this grows with
+/// the square of the maximum.
 constexpr std::size_t ordered_findings_max = 12;
 
 /// Maximum number of findings whose costs are predicted.
 constexpr std::size_t predicted_findings_max = 100;
 
-/// A finding counts as hidden (Finding::is_hidden) if its predicted cost is less than this share of
-/// the run.
+/// Least share of the run's time for a visible finding. A finding with a smaller predicted cost is
+/// hidden (Finding::is_hidden).
 constexpr double named_share = 0.001;
 
 std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor& predictor) {

@@ -16,9 +16,9 @@
 namespace eventspace {
 namespace {
 
-/// Splits the time before a moment into segments of one cause, and calls `visit` for each. A
-/// message first waits behind others, then it is transmitted, then it is on its way. A computation
-/// ends with its noise. Time before `until_nanos` is left out.
+/// Splits the time before a moment into segments of one cause, and calls `visit` for each. For a
+/// message, the segments are its wait behind others, its transmission and its latency. For a
+/// computation, the last segment is its noise. Time before `until_nanos` is left out.
 class Parts {
  public:
   Parts(const std::function<void(const Segment&)>& visit, std::int64_t until_nanos)
@@ -146,8 +146,8 @@ constexpr std::array<std::string_view, unknown_reasons> reason_words = {
     "records are missing", "hosts' clocks are not compared", "a thread had not begun",
     "records contradict each other"};
 
-/// A cause and its place, by which times are added up in rows. Both directions of a link are one
-/// place, and so are all networks between hosts of one cluster.
+/// Key by which times are added up in rows: a cause and its place. Both directions of a link are
+/// one place, and so are all networks between hosts of one cluster.
 struct PlaceOfCause {
   TimeCause cause = TimeCause::unknown;
   std::uint32_t one = 0;
@@ -198,7 +198,8 @@ PlaceOfCause place_in_thread(const ThreadPart& part, const Structure& structure)
                 : place_of(part.label, structure);
 }
 
-/// Returns a text for the place; "" if the thread itself computed between two operations.
+/// Returns a text for the place of a cause; "" if the thread itself computed between two
+/// operations.
 std::string where_in_thread(std::uint32_t operation, const PlaceOfCause& place,
                             const Structure& structure) {
   return operation == none && is_of_thread(place.cause) ? "" : where_of_place(place, structure);
@@ -212,8 +213,8 @@ std::int64_t end_of(const Moments& moments, std::uint32_t thread) {
   return moments.time_of({Moment::Kind::thread_end, thread});
 }
 
-/// Returns the cause under which the headline adds up times. All parts of the way over a link count
-/// as link_latency.
+/// Returns the cause under which the headline adds up a time. Transmission and queue of a link
+/// count as link_latency.
 TimeCause headline_cause(TimeCause cause) {
   return cause == TimeCause::link_transmission || cause == TimeCause::link_queue
              ? TimeCause::link_latency
@@ -324,7 +325,8 @@ class Division {
   void set_headline();
 
   /// Time on the critical path with one cause and place: in total, by exact cause (headline_cause()
-  /// merges some), and by object. The object is a collective or element, or a thread that computed.
+  /// merges some causes), and by object. The object is a collective or element, or a thread that
+  /// computed.
   struct HeadlinePart {
     std::int64_t nanos = 0;
     std::map<TimeCause, std::int64_t> by_cause;

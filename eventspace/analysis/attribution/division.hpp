@@ -11,7 +11,8 @@
 
 namespace eventspace {
 
-/// Part of the time between two moments that has one cause.
+/// Part of the time between a moment (event of the run) and the moment for which it waited. The
+/// part has one cause.
 struct Segment {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;

@@ -48,8 +48,9 @@ class ForwardPass::Sorter {
     return frame;
   }
 
-  /// Places a moment, but first all unplaced moments that must precede it. These have the same
-  /// time, or a later time by the clock of another host.
+  /// Gives a moment its place (index in the order), but first all moments that must precede it and
+  /// have no place yet. By the records these have the same time, or a later time by the clock of
+  /// another host.
   template <typename Visit>
   void place_with_befores(std::uint32_t first, const Visit& visit) {
     std::deque<Frame> stack;  // a deque, because adding a frame must not move the others
@@ -126,15 +127,15 @@ ForwardPass::ForwardPass(const Bindings& bindings)
 }
 
 /// Returns how long a message waits behind earlier ones if it arrives at its link at `from_nanos`.
-/// `free` has the times at which links become free.
+/// `free` contains the times at which links become free.
 std::int64_t ForwardPass::queued(const Delay& delay, std::int64_t from_nanos,
                                  const FreeTimes& free) {
   const std::int64_t ready = std::max(free[delay.label], from_nanos);
   return std::max<std::int64_t>(0, ready - from_nanos + std::llround(delay.part_nanos));
 }
 
-/// Returns how long a delay lasts after a change. The time that a message waits in a queue is not
-/// included; queued() returns it.
+/// Returns the length of a delay after a change, without the time that a message waits in a queue,
+/// which queued() returns.
 std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change) {
   const double sent = delay.transmission_nanos;
   const double noise = sent > 0 ? 0 : delay.part_nanos;
@@ -146,7 +147,7 @@ std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change)
   constexpr double most = 9e18;
   std::int64_t nanos = delay.nanos;
   add_to(nanos, std::llround(std::clamp(more, -most, most)));
-  // A recorded delay below 0 comes from a difference of clocks, and is kept.
+  // A recorded delay below 0 comes from a difference between clocks. It remains negative.
   return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos), nanos);
 }
 

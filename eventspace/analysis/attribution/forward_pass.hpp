@@ -9,17 +9,18 @@
 
 namespace eventspace {
 
-/// Change of the times (delays) with one label. The factors are at least 0.
+/// Change of all delays with one label. A delay is the time between a moment of the run and the
+/// latest moment that had to precede it. The factors are at least 0.
 struct LabelChange {
-  double factor = 1;               ///< factor of the rest of the time, such as a latency
+  double factor = 1;  ///< factor of the delay without transmission and noise, such as a latency
   double transmission_factor = 1;  ///< factor of the time to transmit a message
   double noise_factor = 1;         ///< factor of the noise in a computation
-  /// Nanoseconds added to each time that is, without transmission, at least `least_nanos`. Shorter
-  /// times belong to a fast network that carries an emulated link.
+  /// Nanoseconds added to each delay that is, without transmission, at least `least_nanos` long.
+  /// Shorter delays belong to a fast network that carries an emulated link, and remain unchanged.
   double added_nanos = 0;
   double least_nanos = 0;
-  /// Part of the times with the label that changes, in their order: from the share `from_share` of
-  /// their number to the share `to_share`.
+  /// Which of the delays with the label change. In the order of the delays, they are those from the
+  /// fraction `from_share` to the fraction `to_share` of the delays' number.
   double from_share = 0;
   double to_share = 1;
 };
@@ -30,17 +31,18 @@ using Changes = std::vector<std::vector<LabelChange>>;
 /// Prediction of a run after changes.
 struct Prediction {
   std::int64_t run_nanos = 0;
-  /// Time of each label on the critical path of the predicted run, indexed by number of the label.
+  /// Total time of each label on the critical path of the predicted run, indexed by number of the
+  /// label.
   std::vector<std::int64_t> critical_nanos;
 };
 
 /// Predicts the time of the run with changed delays.
 ///
-/// The delay of a moment is the recorded time since the latest moment that had to precede it. In a
-/// prediction, a moment happens its delay after the latest of these moments. Messages over a link
-/// with a bandwidth are sent one after another, in the recorded order. Each read returns the same
-/// tuple as recorded, and the same values decide a condition. The prediction is therefore exact if
-/// no such decision depends on time.
+/// The delay of a moment (event of the run) is the recorded time since the latest moment that had
+/// to precede it. A prediction adds the delay, changed or not, to the predicted time of the latest
+/// of these moments. Messages over a link with a bandwidth are sent one after another, in the
+/// recorded order. Each read returns the same tuple as recorded, and the same values decide a
+/// condition. The prediction is therefore exact if no such decision depends on time.
 ///
 /// Requires: the hosts of the run have a common clock.
 /// Memory: about 40 bytes for each record of an operation.
@@ -52,15 +54,16 @@ class ForwardPass {
   /// Returns the predicted time of the run. Without changes, it is the recorded time.
   std::int64_t run_nanos(const Changes& changes) const;
   Prediction predict(const Changes& changes) const;
-  /// Returns the typical time of delays with this label, without noise and transmission: their
-  /// mean, weighted by their lengths. Short delays therefore hardly matter, such as delays of a
-  /// fast network that carries an emulated link.
+  /// Returns the typical length of delays with this label, without noise and transmission. It is
+  /// the mean of the lengths, weighted by the lengths. Short delays therefore hardly matter, such
+  /// as those of a fast network that carries an emulated link.
   double typical_nanos(std::uint32_t label) const;
 
  private:
   class Sorter;
   struct Delay {
-    // Delay without a message's wait in a queue. If no moment precedes this one: the recorded time.
+    // Recorded delay without a message's wait in a queue. If no moment precedes this one, `nanos`
+    // is the recorded time of the moment itself.
     std::int64_t nanos = 0;
     std::uint32_t label = 0;
     std::uint32_t first_before = 0;
@@ -69,12 +72,14 @@ class ForwardPass {
     // that follows from the messages before it.
     float part_nanos = 0;
   };
-  using FreeTimes = std::vector<std::int64_t>;        // when each link is free; indexed by label
-  static constexpr std::uint32_t fixed = 0xffffffff;  // label of moments that none precedes
+  // Time from which each link is free, indexed by label.
+  using FreeTimes = std::vector<std::int64_t>;
+  // Label of moments that no other moment precedes.
+  static constexpr std::uint32_t fixed = 0xffffffff;
   static std::int64_t queued(const Delay& delay, std::int64_t from_nanos, const FreeTimes& free);
   static std::int64_t changed(const Delay& delay, const LabelChange& change);
-  /// Returns one change that combines all changes of a time with this label. passed: number of
-  /// earlier times with the label.
+  /// Returns one change that combines all changes of a delay with this label. `passed` is the
+  /// number of earlier delays with the label.
   LabelChange change_of(std::uint32_t label, const Changes& changes, std::uint32_t passed) const;
   std::vector<std::int64_t> times_with(const Changes& changes) const;
   std::size_t end_of_befores(std::size_t place) const {

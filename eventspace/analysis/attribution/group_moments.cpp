@@ -87,8 +87,8 @@ class MomentReader::GroupNodes {
     return node;
   }
 
-  /// Finds for each pair of hosts the time of the fastest message, among those that arrived after
-  /// they were requested.
+  /// Finds for each pair of hosts the shortest time of a message. Considers only messages that
+  /// arrived after they were requested.
   void find_passages() {
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
       const HostShare& here = operation_.shares[share];
@@ -118,8 +118,8 @@ class MomentReader::GroupNodes {
     for (const std::uint32_t end : nodes.step_ends) wait_for(nodes.end, end, runtime);
   }
 
-  /// If the hosts share memory, they exchange no messages. No share then ends before all shares
-  /// have begun.
+  /// Connects the shares of hosts that share memory and therefore exchange no messages: no share
+  /// ends before all shares have begun.
   void connect_without_messages() {
     for (const HostShare& share : operation_.shares)
       for (const GroupStep& step : share.steps)
@@ -137,9 +137,9 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// Finds for each step the step that stands for all steps with the same end. It is the last of
-  /// them that is not a send, because the end of a send only means that its link is free for the
-  /// next message.
+  /// Finds for each step the step that stands for all steps of the share with the same end. It is
+  /// the last of these that is not a send, because the end of a send only means that its link is
+  /// free for the next message.
   void find_deciding(const HostShare& share) {
     deciding_.assign(share.steps.size(), 0);
     for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
@@ -152,7 +152,7 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// Lets the begin of a step wait for the latest step of its host that ended before, and for the
+  /// Makes the begin of a step wait for the latest step of its host that ended before, and for the
   /// begin of the share.
   void wait_for_step_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t step,
                             std::uint32_t runtime) {
@@ -184,8 +184,8 @@ class MomentReader::GroupNodes {
       wait_for(end, begin, all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
       return;
     }
-    // Time at which the message arrived. It is the end of the step if the message was requested
-    // before. Otherwise it is estimated by the fastest message between the two hosts.
+    // Time at which the message arrived. If the message was requested before it arrived, it is the
+    // end of the step. Otherwise it is estimated by the fastest message between the two hosts.
     const std::uint32_t sent = nodes_[sender->share].step_ends[sender->step];
     const std::uint32_t runtime = all_.labels_.runtime_of(here.host);
     std::int64_t arrival_nanos = one.end_nanos;
@@ -201,8 +201,8 @@ class MomentReader::GroupNodes {
     if (one.end_nanos > one.begin_nanos) wait_for(end, begin, runtime);
   }
 
-  /// Lets the end of a send wait for its begin, and for the end of the previous send to the same
-  /// host.
+  /// Makes the end of a send wait for the begin of the send, and for the end of the previous send
+  /// to the same host.
   void connect_send(std::uint32_t share, std::uint32_t step) {
     const HostShare& here = operation_.shares[share];
     const GroupStep& one = here.steps[step];

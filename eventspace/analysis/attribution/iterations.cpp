@@ -19,9 +19,9 @@ struct Uses {
   std::string name;
   bool is_collective = false;
   std::uint64_t threads = 0;
-  std::uint64_t least = 0;      // least number of uses by a thread that uses it
-  std::uint64_t most = 0;       // greatest number of uses by a thread
-  std::int64_t last_nanos = 0;  // time at which the first thread last returned
+  std::uint64_t least = 0;      // least number of uses, of the threads with any use
+  std::uint64_t most = 0;       // greatest number of uses by one thread
+  std::int64_t last_nanos = 0;  // last return of the lowest rank with any use
 };
 
 class Finder {
@@ -44,7 +44,7 @@ class Finder {
       for (std::uint32_t number = 0; number < uses_.size(); ++number) {
         const Uses& one = uses_[number];
         if (one.is_collective != of_collectives || one.least < cuts_least) continue;
-        // The uses may differ by one, because a killed thread has one less than the others.
+        // One thread may have one use less than the others, because it was killed.
         if (one.most - one.least > 1) continue;
         if (of_collectives && one.threads != active_) continue;
         if (!best || std::pair(one.least, one.last_nanos) >
@@ -57,8 +57,8 @@ class Finder {
   }
   const Uses& use(std::uint32_t number) const { return uses_[number]; }
 
-  /// Returns for each operation of `use` (the first of all threads, the second, and so on) the time
-  /// at which the last thread returned from it.
+  /// Returns the times at which the last thread returned from each operation of `use`: from the
+  /// first operation of all threads, from the second one, and so on.
   std::vector<std::int64_t> returns_of(std::uint32_t use) const {
     std::vector<std::int64_t> latest;
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
@@ -73,8 +73,8 @@ class Finder {
     return latest;
   }
 
-  /// Returns the number of cuts in an iteration: after this number of cuts, the operations of the
-  /// first thread repeat. Returns 1 if they never repeat.
+  /// Returns the number of cuts in an iteration. After this number of cuts, the first thread
+  /// repeats its operations. Returns 1 if they never repeat.
   std::size_t period_of(std::uint32_t use) const {
     const std::vector<std::uint64_t> words = words_between(use);
     for (std::size_t period = 1; period <= std::min(cuts_in_iteration_max, words.size() / 2);
@@ -107,9 +107,9 @@ class Finder {
     }
   }
 
-  /// Returns for each section between two cuts of the first thread that has any: a hash of the
-  /// sequence of its operations. The section before the first cut is left out, because programs
-  /// often begin differently.
+  /// Returns a hash for each section between two cuts. The hash is that of the sequence of
+  /// operations of the first thread that has any cuts. The section before the first cut is left
+  /// out, because programs often begin differently.
   std::vector<std::uint64_t> words_between(std::uint32_t use) const {
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
       std::vector<std::uint64_t> words;
@@ -151,7 +151,7 @@ Ends ends_by_operations(const Moments& moments) {
           finder.returns_of(*cut)};
 }
 
-/// Returns the marks of iterations; no times if threads set different numbers of marks.
+/// Returns the times of iteration marks; no times if threads set different numbers of marks.
 Ends ends_by_marks(const Moments& moments) {
   Ends ends{"mark", "", 1, {}};
   std::size_t least = 0;
@@ -181,8 +181,8 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
   Distribution lengths;
   for (std::size_t place = 1; place < cuts.size(); ++place)
     lengths.add(cuts[place] - cuts[place - 1]);
-  // The time before the first cut counts as an iteration only if its length is similar to the
-  // others. Otherwise the program also prepared something.
+  // The time before the first cut counts as an iteration only if its length is similar to those of
+  // the iterations. Otherwise it contains other work, such as preparation.
   const std::int64_t usual = lengths.quantile(0.5);
   const std::int64_t first = cuts[0] - begin_nanos;
   std::int64_t from = begin_nanos;

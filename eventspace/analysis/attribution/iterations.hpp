@@ -6,16 +6,17 @@
 
 namespace eventspace {
 
-/// Least number of times that each thread must do the operation whose ends are the cuts between
-/// iterations. With fewer, no iterations are found.
+/// Iterations are cut at the ends of one of the program's operations. Each thread must do that
+/// operation at least this many times; otherwise no iterations are found.
 inline constexpr std::size_t cuts_least = 4;
-/// An iteration may have several cuts. A number of cuts counts as the period if at least this share
-/// of the sections between cuts equals the section one period later.
+/// An iteration may contain several cuts. The number of cuts n is taken as the period if at least
+/// this share of the sections between cuts equals the section n cuts later.
 inline constexpr double repeated_share = 0.9;
-/// Largest such period: maximum number of cuts in one iteration.
+/// Maximum number of cuts in one iteration.
 inline constexpr std::size_t cuts_in_iteration_max = 64;
 
-/// Finds the iterations of a run. The first rule that applies decides where they end:
+/// Finds the iterations of a run. The first of these rules that applies decides where iterations
+/// end:
 ///
 /// - At the marks that threads set, if all threads that set marks set equally many.
 /// - At the collective that all threads call equally often. If there are several, at the one that

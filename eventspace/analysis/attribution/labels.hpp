@@ -17,7 +17,7 @@ enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
   clocks_not_compared,  ///< time depends on another host with an unrelated clock
   thread_not_begun,     ///< chain of moments leads to a thread that began later than the run
-  circle,               ///< the records contradict each other
+  circle,               ///< records contradict each other: the chain of waits never ends
 };
 inline constexpr std::uint32_t unknown_reasons = 4;
 
@@ -44,7 +44,7 @@ struct TimeLabel {
 };
 
 /// Assigns numbers to labels, from 0. The constructor adds the labels of threads, hosts and unknown
-/// times, so that their numbers can be computed.
+/// times in a fixed order, so that their numbers can be computed without a look-up.
 class Labels {
  public:
   Labels(std::uint32_t hosts, std::uint32_t threads) : hosts_(hosts), threads_(threads) {

@@ -14,14 +14,15 @@
 namespace eventspace {
 namespace {
 
-/// Returns how long a link needs to send a byte, or 0 if its bandwidth is unlimited or unknown.
+/// Returns the nanoseconds that a link needs for each byte, or 0 if its bandwidth is unlimited or
+/// unknown.
 double nanos_per_byte_of(const Structure::Wrapper& link) {
   const auto rate = base::parse_bits_per_second(setting_of(link, "bandwidth"));
   const double nanos = rate ? 8e9 / *rate : 0;
   return std::isfinite(nanos) ? nanos : 0;
 }
 
-/// Returns the declared latency of a link, or 0 if it is not known.
+/// Returns the declared latency of a link in nanoseconds, or 0 if it is not known.
 double latency_nanos_of(const Structure::Wrapper& link) {
   const auto latency = base::parse_time(setting_of(link, "latency"));
   return latency ? static_cast<double>(latency->count()) : 0;
@@ -247,8 +248,8 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
   all_.all_arrived_[static_cast<std::uint32_t>(all_.rounds_.size() - 1)] = number;
 }
 
-/// Notes the ends of an operation for which others may wait: tuples that it stores, room that it
-/// makes, and its return to a wrapper that begins a path.
+/// Keeps the ends of an operation for which other operations may wait: its tuples are stored, it
+/// makes room in an element, or it returns to a wrapper that begins a path.
 void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane) {
   const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
   const KeptPass& kept = all_.passes_[pass];
@@ -345,7 +346,7 @@ void MomentReader::prepare() {
   for (const auto& [pass, node] : all_.starts_) all_.passes_[pass].order = all_.nodes_[node].order;
 }
 
-/// Sets the round of each tuple that a prefetch copied into a cache.
+/// Sets StoredTuple::round of each tuple that a prefetch copied into a cache.
 void MomentReader::find_rounds_of_copies() {
   for (auto& [leaf, driver] : all_.drivers_) {
     if (driver.fills == none) continue;
@@ -369,8 +370,8 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
              : all_.shape_.structure.paths[all_.shape_.leaves[operation.leaf].path].graph;
 }
 
-/// Labels the time before each operation of a thread: as computing at this place of the program, or
-/// as unknown if records of moves are missing since the previous operation.
+/// Sets the label of the time before each operation of a thread. The label is computing at this
+/// place of the program, or unknown if records of moves are missing since the previous operation.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   std::map<std::uint32_t, std::uint64_t> next_moves;  // by leaf: sequence of the next move
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);

@@ -15,7 +15,7 @@
 
 namespace eventspace {
 
-/// Fills the moments of a run from its records.
+/// Fills a Moments object from the records of a run.
 ///
 /// If the run has more than `operations_max` records, the later ones are ignored. The lives of the
 /// threads then end with the last operation that was kept.
@@ -62,7 +62,8 @@ class MomentReader : private MomentTypes {
   void keep_all_arrived(const KeptRound& round);
   void connect_calls();
   void find_rounds_of_copies();
-  /// Adds `records` to the number of kept records. Returns false if it now exceeds the limit.
+  /// Adds `records` to the number of kept records. Returns false if that number now exceeds the
+  /// limit.
   bool has_room_for(std::size_t records);
 
   Moments& all_;

@@ -25,8 +25,8 @@ struct Moment {
     down,          ///< an operation passed a collector; `number`: index of its KeptPass
     up,            ///< the result passed the collector; `number` as for `down`
     node,          ///< event of a group's operation; `number`: index of a Node
-    thread_begin,  ///< rank of the thread
-    thread_end,    ///< rank of the thread
+    thread_begin,  ///< `number`: rank of the thread
+    thread_end,    ///< `number`: rank of the thread
   };
   Kind kind = Kind::nothing;
   std::uint32_t number = 0;
@@ -55,8 +55,8 @@ struct ThreadOperation {
   /// Number of the label of the thread's time before the operation: computing or unknown.
   std::uint32_t label_before = 0;
   std::uint32_t arrival = none;  ///< index of its record among all records
-  std::uint64_t number =
-      0;  ///< sequence of the operation, or number of the host's share in a group
+  /// Sequence of the operation; for a group's operation, number of the host's share.
+  std::uint64_t number = 0;
 };
 
 /// A place in a program where a thread computes: between operations on two objects.
@@ -115,7 +115,7 @@ struct MomentTypes {
   };
   /// Moment at which a tuple was stored in an element.
   struct StoredTuple : TimedMoment {
-    std::uint64_t round = unknown_round;  // round of the tuple, if it is a cluster's value
+    std::uint64_t round = unknown_round;  // round of the tuple, if the tuple is a cluster's value
   };
   static constexpr std::uint64_t unknown_round = ~std::uint64_t{0};
   /// Call by which a thread starts an operation, or waits for one.
@@ -134,13 +134,14 @@ struct MomentTypes {
     std::vector<ThreadOperation> operations;
     std::vector<Moment> begins;  // begin of each of the `operations`
     std::vector<TimedMoment> moments;
-    std::vector<std::uint32_t> place_of_begin, place_of_end;  // index in `moments`, by operation
+    // Indexes in `moments` of the begin and end of each operation.
+    std::vector<std::uint32_t> place_of_begin, place_of_end;
   };
   /// Labels of the time that operations spend between a collector and the next one below.
   struct HopLabels {
     std::uint32_t down = 0;
     std::uint32_t up = 0;
-    std::uint32_t runtime = 0;       // label of work of the collector's host
+    std::uint32_t runtime = 0;       // label of the work that the collector's host does
     std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
     std::uint32_t link_up = none;    // stage of an emulated link that delays on the way up
     std::uint32_t check = none;      // condition check, as index in Structure::wrappers
@@ -184,11 +185,11 @@ class Moments : private MomentTypes {
   /// Returns the index in operations_of() of the operation that begins or ends at the moment.
   std::uint32_t order_of(Moment moment) const;
 
-  /// Returns the number of indexes: moments have indexes from 0 to count() - 1. Some stand for
-  /// missing records.
+  /// Returns the number of indexes. Moments have indexes from 0 to count() - 1; some of these stand
+  /// for missing records.
   std::uint32_t count() const;
   std::uint32_t index_of(Moment moment) const;
-  Moment at(std::uint32_t index) const;  ///< none if the record is missing
+  Moment at(std::uint32_t index) const;  ///< nothing if the record is missing
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   const ThreadLife& life_of(std::uint32_t thread) const { return threads_[thread].life; }
@@ -231,28 +232,30 @@ class Moments : private MomentTypes {
   std::vector<Node> nodes_;
   std::vector<Before> befores_;  // sorted by node in prepare()
   std::vector<ThreadState> threads_;
-  std::vector<PlaceInProgram> places_{1};  // index 0: before the end of a thread
+  std::vector<PlaceInProgram> places_{1};  // index 0: the place before the end of a thread
   std::vector<OperationName> names_;
   std::map<OperationName, std::uint32_t> number_of_name_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> name_of_leaf_kind_;
   std::unordered_map<std::uint32_t, std::uint32_t> name_of_graph_;
 
   std::map<std::string, std::uint32_t, std::less<>> element_numbers_;
-  // Moments at which tuples were stored, indexed by element. Those of an element are in the order
-  // of time.
+  // Moments at which tuples were stored, indexed by element. For each element they are sorted by
+  // time.
   std::vector<std::vector<StoredTuple>> stores_;
-  std::vector<std::vector<TimedMoment>> rooms_;  // reads and discards of tuples, indexed by element
-  std::vector<std::uint32_t> element_of_lane_;   // element at the end of the Lane's path, or none
+  // Moments at which tuples were read or discarded, by element.
+  std::vector<std::vector<TimedMoment>> rooms_;
+  std::vector<std::uint32_t> element_of_lane_;  // element at the end of the Lane's path, or none
   // Elements into which the condition check at each Lane writes requests.
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;
   std::unordered_map<std::uint32_t, Driver> drivers_;  // keyed by leaf
   // Ends of the shares of operations that a group carries out for a declared collective, keyed by
   // host and collective.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
-  // Nodes: moments at which the last contributor arrived at a join, keyed by round. Only for joins
-  // below which there is no collector.
+  // Numbers of the nodes for the moments at which the last contributor arrived at a join, keyed by
+  // round. Only joins without a collector below have such nodes.
   std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
-  std::unordered_map<std::uint32_t, std::uint32_t> starts_;  // nodes of calls that started, by pass
+  // Number of the node of the starting call, keyed by pass.
+  std::unordered_map<std::uint32_t, std::uint32_t> starts_;
   // Elements with the clusters' values that a check combines, keyed by the check's wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
   // Indexes of rounds in trees whose results are late by some rounds, keyed by tree and sequence.

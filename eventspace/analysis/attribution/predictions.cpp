@@ -23,10 +23,10 @@ namespace {
   throw base::ConfigError({{base::Position{option, 0, 0}, mistake}});
 }
 
-/// Whether results may depend on the order in which values of other clusters arrived, which a
-/// prediction does not change. With three or more clusters, this also concerns exact algorithms,
-/// because a cluster takes over results that another one has decided. If results are late by some
-/// rounds, the trace does not tell which pushed tuple was used.
+/// Whether results may depend on the order in which values of other clusters arrived. A prediction
+/// keeps the recorded order, so it may then be wrong. With three or more clusters, this also
+/// concerns exact algorithms, because a cluster takes over results that another one has decided. If
+/// results are late by some rounds, the trace does not tell which pushed tuple was used.
 bool decides_by_arrival(const Structure& structure) {
   return std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
                      [](const Structure::Wrapper& wrapper) {

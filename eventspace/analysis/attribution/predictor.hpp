@@ -11,7 +11,7 @@
 
 namespace eventspace {
 
-/// Change of the times with any of these labels.
+/// A change of all delays that have one of these labels.
 struct Change {
   std::vector<std::uint32_t> labels;
   LabelChange change;
@@ -34,7 +34,7 @@ class Predictor {
   /// Returns the time of the run without a change, which is the recorded time.
   std::int64_t recorded_nanos() const { return recorded_nanos_; }
 
-  /// Returns the numbers of the labels for which `is` is true.
+  /// Returns the numbers of the labels for which `is` returns true.
   template <typename Is>
   std::vector<std::uint32_t> labels_that(const Is& is) const {
     std::vector<std::uint32_t> found;
@@ -42,11 +42,11 @@ class Predictor {
       if (is(labels().at(number))) found.push_back(number);
     return found;
   }
-  /// Returns the latency of a label of a link or network: the declared one, otherwise the typical
-  /// one. 0 if the label has no latency.
+  /// Returns the latency of a label of a link or network. It is the declared latency, or the
+  /// typical one if none was declared. 0 = the label has no latency.
   double latency_nanos_of(std::uint32_t label) const;
-  /// Returns changes by which each latency becomes `latency_of(latency)`, in nanoseconds. Leaves
-  /// out labels without a latency.
+  /// Returns changes that set the latency of each of the labels `numbers`. The new latency is
+  /// `latency_of(latency)`, in nanoseconds. Labels without a latency are left out.
   template <typename LatencyOf>
   std::vector<Change> with_latencies(const std::vector<std::uint32_t>& numbers,
                                      const LatencyOf& latency_of) const {

@@ -22,7 +22,8 @@ constexpr double millisecond = 1e6;
 // objects are examined, so that all predictions take about a minute.
 constexpr std::size_t objects_max = 100, objects_least = 10;
 constexpr std::size_t moments_of_all_objects = 400'000'000;
-constexpr double longer_share = 0.01;  // tolerance: what makes the run longer by this share
+// A tolerance is the change that makes the run longer by this share.
+constexpr double longer_share = 0.01;
 
 class SensitivityFinder {
  public:
@@ -57,7 +58,7 @@ class SensitivityFinder {
     return predictor_.run_nanos(changes) - predictor_.recorded_nanos();
   }
 
-  /// Keeps the objects whose labels have most time on the critical path.
+  /// Keeps the objects whose labels have the most time on the critical path.
   void choose() {
     const Prediction recorded = predictor_.predict({});
     for (Object& one : objects_)
@@ -119,7 +120,8 @@ class SensitivityFinder {
     objects_.push_back({name, labels, is_latency});
   }
 
-  /// Returns an empty Sensitivity if the object has no latency.
+  /// Predicts the sensitivity to the object's latency. Returns an empty Sensitivity if the object
+  /// has no latency.
   Sensitivity of_latency(const Object& object) const {
     const Labels& labels = object.labels;
     Sensitivity one;
@@ -162,9 +164,9 @@ class SensitivityFinder {
     return one;
   }
 
-  /// Returns how much latency or computing to add until the run is 1% longer; nullopt if it never
-  /// is. `of_step` is the effect of adding `step`. A search is needed, because the time of a run is
-  /// a convex function of the added amount, not a linear one.
+  /// Returns how much latency or computing must be added to make the run 1% longer; nullopt if no
+  /// amount does. `of_step` is the effect of adding `step`. A search is needed, because the time of
+  /// a run is a convex function of the added amount, not a linear one.
   std::optional<double> find_tolerance(double step, std::int64_t of_step,
                                        const std::function<std::int64_t(double)>& longer) const {
     constexpr int tries = 12;

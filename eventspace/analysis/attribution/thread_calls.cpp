@@ -9,8 +9,8 @@
 
 namespace eventspace {
 
-/// Connects the calls of a thread with the operations that it started. The thread does not wait in
-/// such an operation itself. It waits in a second call, if there is one.
+/// Connects the calls of a thread with the operations that it started. The thread does not wait
+/// during the call that starts an operation. It waits in a later call, if there is one.
 class MomentReader::ThreadCalls {
  public:
   ThreadCalls(MomentReader& reader, std::uint32_t rank)
@@ -92,7 +92,7 @@ class MomentReader::ThreadCalls {
     const ThreadCall& call = thread_.calls[number];
     const std::uint32_t from = add_node(call.down_nanos, operation.name, false);
     const std::uint32_t to = add_node(call.up_nanos, operation.name, true);
-    // If the deadline of the wait passed, the wait ended before the operation.
+    // If the wait ended at its deadline, it ended before the operation.
     if (all_.time_of(operation.end) <= call.up_nanos) wait_for(to, operation.end);
     ThreadOperation wait = operation;
     wait.down_nanos = call.down_nanos;

@@ -18,9 +18,9 @@ namespace {
 using TimelinePart = TimelineReport::Part;
 using TimelineStep = TimelineReport::Step;
 
-// A piece is an iteration, or a part of a run without iterations. Number of pieces that are kept
-// before and after each important one, and maximum numbers of findings and longest pieces that are
-// important.
+// A piece is an iteration, or a part of a run without iterations. A piece is important if it
+// contains one of the `findings_kept` first findings, or is one of the `longest_kept` longest.
+// `pieces_around` pieces before and after each important one are also kept.
 constexpr std::size_t pieces_around = 2;
 constexpr std::size_t findings_kept = 16;
 constexpr std::size_t longest_kept = 12;
@@ -60,7 +60,7 @@ class TimelineLabels {
   std::map<std::tuple<std::string, TimeCause, std::string>, std::uint32_t> numbers_of_rows_;
 };
 
-/// Appends a part. If it has the same label and thread as the last one, makes that one longer
+/// Appends a part. If the last part has the same label and thread, makes the last part longer
 /// instead.
 void append_part(std::vector<TimelinePart>& parts, const TimelinePart& part) {
   if (part.nanos <= 0) return;
@@ -259,8 +259,8 @@ class TimelineMaker {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> shares_;
 };
 
-/// Follows the critical path. Segments between a moment of one thread and the next moment of
-/// another thread become steps from the one thread to the other.
+/// Follows the critical path backwards, and makes steps from one thread to another. A step consists
+/// of the segments between a moment of the one thread and the next moment of the other.
 void TimelineMaker::follow_path() {
   const std::uint32_t last = last_thread_of(moments_);
   const Moment end{Moment::Kind::thread_end, last};
@@ -347,8 +347,8 @@ void TimelineMaker::add_steps(std::vector<Segment>& segments, std::uint32_t from
   };
   for (std::size_t place = 0; place < segments.size(); ++place) {
     const Segment& one = segments[place];
-    // While a host emulates a link, it holds the message, but the message counts as being on its
-    // way.
+    // A host that emulates a link keeps the message for some time. The message still counts as
+    // being on its way.
     if (is_of_link(one.label.cause)) continue;
     const std::uint32_t begin = thread_at(one.before, at);
     if (begin != none) arrive(place, begin);

@@ -23,8 +23,8 @@ using Property = RequestedChange::Property;
 
 constexpr std::array<std::string_view, 5> objects = {"link", "network", "host", "cluster",
                                                      "thread"};
-// Settings that users may ask for, but whose effect cannot be predicted, because other messages
-// would be sent.
+// Settings that users may ask for, but whose effect cannot be predicted, because the run would send
+// other messages.
 constexpr std::array<std::string_view, 6> needs_run = {"algorithm", "collective", "root",
                                                        "fan_out",   "schedule",   "config"};
 

@@ -24,7 +24,7 @@ struct RequestedChange {
   Property property = Property::latency;
   std::string from, to;  ///< names; `to` only for a link
   bool goes_both_ways = false;
-  double value = 0;  ///< nanoseconds, bits per second, or times as fast
+  double value = 0;  ///< nanoseconds, bits per second, or factor of the speed
 };
 
 /// Reads changes from texts.

@@ -24,7 +24,7 @@ struct HostShare {
 
 struct WholeOperation {
   std::uint32_t text = 0;    ///< number of the text with group, collective and algorithm
-  std::uint32_t number = 0;  ///< number of the operation in its group
+  std::uint32_t number = 0;  ///< index of the operation among those of its group
   std::uint32_t hosts = 0;
   bool has_failed = false;
   std::vector<HostShare> shares;  ///< in the order in which their records arrived
@@ -68,7 +68,7 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  // Keyed by host and by number of the share.
+  // Shares whose own record has not arrived yet, keyed by host and number of the share.
   std::unordered_map<Key, HostShare, Hash> shares_;
   std::unordered_map<Key, Open, Hash> open_;  // keyed by numbers: WholeOperation::text, number
   std::map<std::uint64_t, Key> by_age_;

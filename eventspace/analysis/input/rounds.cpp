@@ -42,7 +42,7 @@ RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record
 }
 
 std::size_t RoundTable::bytes_of(std::uint32_t tree) const {
-  constexpr std::size_t overhead = 160;  // estimated bytes of a round in maps and queues
+  constexpr std::size_t overhead = 160;  // estimated bytes per round in maps and queues
   return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].lanes.size() + overhead;
 }
 
@@ -120,8 +120,8 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record, std::int64_t
 }
 
 /// Passes to `done` the rounds before the sequence `before` to which wrappers of the kind
-/// `periodic` replied. All threads have continued with their next operations, and the records of
-/// each thread are in order. So no more records of these rounds follow.
+/// `periodic` replied. No more records of these rounds follow: all threads have continued with
+/// their next operations, and the records of each thread are in order.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)

@@ -59,12 +59,12 @@ class RoundTable {
            std::uint32_t arrival = 0);
   void finish();
 
-  /// Number of operations through joins that contribute no tuple (are no moves), and therefore
-  /// belong to no round.
+  /// Returns the number of operations through joins that belong to no round, because they
+  /// contribute no tuple (are no moves).
   std::uint64_t passed_by() const { return passed_by_; }
-  /// Number of records that arrived after their round was dropped.
+  /// Returns the number of records that arrived after their round was dropped.
   std::uint64_t late() const { return late_; }
-  /// Number of records that are copies of earlier ones.
+  /// Returns the number of records that are copies of earlier ones.
   std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -78,8 +78,8 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Sequences of moves whose rounds were passed to `done` already, in a block of successive
-  /// sequences. A late record must not open such a round again.
+  /// Tells for a block of successive sequences which rounds of moves were already passed to `done`.
+  /// A late record must not open such a round again.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;
@@ -106,7 +106,7 @@ class RoundTable {
   std::size_t bytes_max_;
   Done done_;
   std::vector<Open> open_;  // indexed by tree
-  std::vector<Key> last_;   // last key of each Lane
+  std::vector<Key> last_;   // key of the latest record of each Lane
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

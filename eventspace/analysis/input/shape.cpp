@@ -53,7 +53,7 @@ class Compiler {
   /// contain endless chains.
   void check_ends() const {
     const auto& stages = structure_.stages;
-    // Number of stages from this stage down; 0 = unknown.
+    // Number of stages in the chain that begins at each stage; 0 = unknown.
     std::vector<std::uint32_t> lengths(stages.size(), 0);
     std::vector<std::uint32_t> way;
     for (std::uint32_t begin = 0; begin < stages.size(); ++begin) {
@@ -295,8 +295,8 @@ class Compiler {
   }
 
   void make_trees() {
-    // Numbers of trees. A key is the join or Lane at the bottom of a tree: whether it is a join,
-    // and its number.
+    // Numbers of trees. The key is the join or Lane at the bottom of a tree: whether it is a join,
+    // and the number of the join or Lane.
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
     for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
       std::uint32_t lane = number;
@@ -349,7 +349,7 @@ class Compiler {
 
 Shape::Shape(const Structure& given) : structure(given) { Compiler(*this).compile(); }
 
-// Searches `leaves`, which are sorted by path and, for each path, by thread.
+// Searches `leaves`, which are sorted by path and then by thread.
 std::uint32_t Shape::leaf_of(std::uint32_t path, std::uint32_t thread) const {
   const auto found = std::lower_bound(leaves.begin(), leaves.end(), std::pair(path, thread),
                                       [](const Leaf& leaf, const auto& wanted) {

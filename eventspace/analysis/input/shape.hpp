@@ -50,7 +50,7 @@ struct Hop {
   /// Host of the next collector; for a link, host where the message arrives.
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
-  bool is_wan = false;       ///< goes to another cluster, or is a link between clusters
+  bool is_wan = false;       ///< whether it goes to another cluster, or is a link between clusters
   bool is_periodic = false;  ///< contains a wrapper (periodic) that replies to some rounds itself
   /// Whether the reply to a contribution is as long as the contribution. The join below determines
   /// this.
@@ -63,8 +63,9 @@ struct Hop {
 struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
-  std::uint32_t below = none;               ///< Lane of the collector below
-  std::vector<std::uint32_t> contributors;  ///< Lanes; slots without a collector have none
+  std::uint32_t below = none;  ///< Lane of the collector below
+  /// Lanes of the contributors; a slot without a collector has no Lane.
+  std::vector<std::uint32_t> contributors;
 };
 
 /// The begin of a path: a thread that uses the path, or a wrapper that starts operations itself.
@@ -82,7 +83,7 @@ struct Tree {
   std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
-  std::uint32_t bottom_join = none;  ///< last join, if no collector is below it
+  std::uint32_t bottom_join = none;  ///< lowest join, if no collector is below it
   bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
@@ -102,12 +103,13 @@ struct Shape {
     const std::uint32_t first = first_lane[stage];
     return slot < first_lane[stage + 1] - first ? first + slot : none;
   }
-  /// Returns the number of the Leaf of a thread on a path, or none if no collector shows it.
+  /// Returns the number of the Leaf of a thread on a path, or none if no collector records the
+  /// path.
   std::uint32_t leaf_of(std::uint32_t path, std::uint32_t thread) const;
 
   const Structure& structure;
-  /// For each stage: the two hosts between which it delays messages, if it is an emulated link next
-  /// to a `forward` wrapper. Otherwise `none`.
+  /// The two hosts between which a stage delays messages, if the stage is an emulated link next to
+  /// a `forward` wrapper. Otherwise `none`.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;
