@@ -19,7 +19,7 @@ namespace eventspace {
 
 /// Values of EventRecord::kind for group records.
 enum class GroupEvent : std::uint8_t {
-  text = 21,    ///< seven bytes of a text to which shares refer by its number
+  text = 21,    ///< seven bytes of a text; shares name the text by its number
   step = 22,    ///< message that was sent or received, a fold, or a copy
   member = 23,  ///< one thread's part: from its arrival to the end of the host's share
   share = 24,   ///< host's part of an operation, from the arrival of its last member
@@ -39,7 +39,7 @@ struct GroupOperation {
 std::string text_of(const GroupOperation& operation);
 GroupOperation group_operation_of(std::string_view text);
 /// Returns the name of the group that carries out the operations of a declared collective. `label`
-/// names a further deployment, or is "".
+/// is the name of a further deployment; "" = the first deployment.
 std::string group_of_collective(std::string_view label, std::string_view collective);
 /// Returns the collective whose operations a group of that name carries out; "" if there is none.
 std::string_view collective_of_group(std::string_view group);
@@ -63,7 +63,7 @@ struct GroupStep {
   /// Number of a host in the plan, 24 bits: the other host of a message; for a fold or copy, the
   /// own host.
   std::uint32_t peer = 0;
-  std::uint32_t channel = 0;  ///< channel of a message, from one host to another; 24 bits
+  std::uint32_t channel = 0;  ///< channel (numbered sequence of messages to a host); 24 bits
   std::uint64_t bytes = 0;    ///< at most 2^32 - 1
   /// Time at which the message was passed to its link (send) or was requested (receive), or at
   /// which the fold or copy began.
@@ -105,8 +105,8 @@ GroupStep step_of(const EventRecord& record);
 GroupMember member_of(const EventRecord& record);
 GroupShare share_of(const EventRecord& record);
 
-/// Names of operations, assembled from their pieces. Each host records the pieces separately, and
-/// they may arrive in any order.
+/// Texts that name operations. A text is recorded in pieces of seven bytes, which are assembled
+/// here. Each host records its pieces separately, and pieces may arrive in any order.
 class GroupTexts {
  public:
   void add(const EventRecord& record);

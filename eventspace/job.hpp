@@ -12,8 +12,8 @@ enum class Job : std::uint8_t {
   join,       ///< merges several paths into one below
   crossing,   ///< continues the path on another host
   link,       ///< emulated link, which delays messages
-  check,      ///< condition check: decides for a cluster by values of the other clusters
-  gate,       ///< replies to some rounds itself, so that they go no further
+  check,      ///< condition check: decides for its cluster by values of other clusters
+  gate,       ///< replies to some rounds itself; these do not continue down the path
   store,      ///< ends a path in an element
   prefetch,   ///< begins a path and fetches tuples from the element at its end
   push,       ///< begins a path and sends the tuples of an element down to its end

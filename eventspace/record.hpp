@@ -19,10 +19,10 @@ enum class EventKind : std::uint8_t {
   /// record with the same time in both marks a thread that has only begun.
   thread = 16,
   /// Read of another cluster's value by a condition check.
-  /// - down: the check wanted the value.
-  /// - up: the check had the value, or was decided without it.
+  /// - down: time at which the check wanted the value.
+  /// - up: time at which the check had the value, or decided without it.
   /// - slot: index of the cluster in Wrapper::combines of the check.
-  /// - bytes: number of rounds by which the tuple was ahead of the round.
+  /// - bytes: number of rounds by which the tuple with the value was ahead of the check's round.
   cache_read = 17,
   /// Prefetch of a tuple. `down`: time at which the read was sent. `up`: time at which the tuple
   /// was in the cache. `sequence`: number of the tuple.
@@ -51,15 +51,15 @@ enum class EventKind : std::uint8_t {
 /// Bits of EventRecord::flags.
 inline constexpr std::uint8_t event_failed = 1;   ///< the operation failed
 inline constexpr std::uint8_t event_one_way = 2;  ///< push: an operation without a reply
-/// Contributor that arrived last at the join below.
+/// Set for the contributor that arrived last at the join below the collector.
 inline constexpr std::uint8_t event_last_arriver = 4;
 inline constexpr std::uint8_t event_proved = 8;      ///< some of the values decided the condition
-inline constexpr std::uint8_t event_cached = 16;     ///< cache read: value had arrived earlier
+inline constexpr std::uint8_t event_cached = 16;     ///< cache read: the value was already there
 inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
 inline constexpr std::uint8_t event_undecided = 64;  ///< cache read: the check decided without it
 inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is one of a group
-/// On the record of a read: `sequence` is the number of the tuple that it returned. Same bit as
-/// event_in_group, which only calls use.
+/// Set on the record of a read if `sequence` is the number of the tuple that was read. It is the
+/// same bit as event_in_group, which occurs only on records of calls.
 inline constexpr std::uint8_t event_numbered = 128;
 
 /// An operation that passed a collector, with the times at which it passed down and up; or another
@@ -70,7 +70,7 @@ inline constexpr std::uint8_t event_numbered = 128;
 #pragma pack(push, 4)
 struct EventRecord {
   std::uint32_t place = 0;          ///< stage of the plan, unless the kind states otherwise
-  std::uint32_t slot = 0;           ///< contributor whose operation passed
+  std::uint32_t slot = 0;           ///< number of the contributor whose operation passed
   std::uint64_t sequence : 56 = 0;  ///< sequence of the round
   std::uint64_t kind : 8 = 0;       ///< an EventKind or a GroupEvent
   std::int64_t down_nanos = 0;

@@ -57,8 +57,8 @@ class Recorder {
   struct Taken {
     std::uint32_t lane = 0;
     std::uint64_t first = 0;    ///< number of the first of these records
-    std::uint64_t dropped = 0;  ///< records that this record buffer has dropped so far
-    std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the wrap
+    std::uint64_t dropped = 0;  ///< number of records that this record buffer has dropped so far
+    std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the ring's wrap
     std::size_t count() const { return records[0].size() + records[1].size(); }
   };
   /// Passes each record buffer to `consumer`, also those without new records. The spans are valid

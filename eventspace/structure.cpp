@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int structure_version = 1;
 
-/// Collects errors, but keeps only the first few. A file that is not a structure would give an
-/// error for every entry.
+/// Collects errors. It keeps only the first few, because a file that is not a structure would give
+/// an error for every entry.
 class Wrongs {
  public:
   void add(std::string what) {
@@ -71,7 +71,7 @@ void check_wrappers(const Structure& structure, Wrongs& wrongs) {
   }
 }
 
-/// Checks that each chain of stages ends.
+/// Checks that no stage is below itself, so that each chain of stages ends.
 void check_ends(const Structure& structure, Wrongs& wrongs) {
   const auto& stages = structure.stages;
   std::vector<std::uint32_t> seen_from(stages.size(), no_stage);

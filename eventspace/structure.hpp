@@ -41,7 +41,7 @@ struct Structure {
   struct Stage {
     std::uint32_t wrapper = 0;
     std::uint32_t below = no_stage;
-    std::uint32_t slot = 0;  ///< slot by which operations from this stage enter the stage `below`
+    std::uint32_t slot = 0;  ///< slot of this stage's operations in the stage `below`
     std::uint32_t role = 0;  ///< direction of a link: 0 on the way down, 1 on the way up
     friend bool operator==(const Stage&, const Stage&) = default;
   };
@@ -55,8 +55,8 @@ struct Structure {
     friend bool operator==(const Path&, const Path&) = default;
   };
 
-  /// Number of streams of a link from one cluster to another: frames that the link carries at the
-  /// same time.
+  /// Number of streams of a link from one cluster to another. It limits how many frames the link
+  /// carries at the same time.
   struct Streams {
     std::uint32_t from = 0;
     std::uint32_t to = 0;

@@ -19,8 +19,8 @@ struct Transfer {
   bool ends_message = true;  ///< whether these are the last data of their message
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
-  std::int64_t arrived_nanos =
-      0;  ///< time at which all of it reached the far end of the link; not before begin_nanos
+  /// Time at which all data had reached the far end of the link; not before begin_nanos.
+  std::int64_t arrived_nanos = 0;
 };
 
 EventRecord record_of(const Transfer& transfer);

@@ -49,7 +49,7 @@ class SpanSort {
   bool is_sorted_ = true;
   std::unique_ptr<File> to_write_;
   std::unique_ptr<File> to_read_;
-  std::vector<std::uint64_t> run_ends_;  // spans in the file up to the end of each run
+  std::vector<std::uint64_t> run_ends_;  // number of spans in the file up to the end of each run
 };
 
 }  // namespace eventspace

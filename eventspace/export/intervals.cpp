@@ -93,8 +93,8 @@ void Tracks::add_labels() {
   }
 }
 
-/// Assigns each Lane (contributor at a collector) to the track of the Lane above it. It gets a new
-/// track if the other Lane is on another host or above a join.
+/// Assigns each Lane (contributor at a collector) to the track of the Lane above it. The Lane gets
+/// a new track if the Lane above it is on another host or above a join.
 void Tracks::add_lanes() {
   const auto& lanes = shape_.lanes;
   const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
@@ -321,7 +321,7 @@ class Nesting {
       end_track();
       track_ = span.track;
     }
-    // A thread has one record at its begin and one at its end. Both make one interval.
+    // A thread has one record at its begin and one at its end. Together they make one interval.
     const bool is_life = is(span.record, EventKind::thread);
     if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
     Interval interval;

@@ -39,7 +39,7 @@ Exported for_each_record(
 /// or where operations arrive from another host.
 struct Track {
   std::uint32_t host = 0;
-  std::uint32_t thread = none;  ///< rank
+  std::uint32_t thread = none;  ///< rank of the thread that the track shows
   std::string name;
 };
 
@@ -54,7 +54,7 @@ struct Label {
 struct Crossing {
   std::uint32_t from_host = 0;
   std::uint32_t to_host = 0;
-  std::uint32_t number = 0;  ///< number among the crossings between the two hosts
+  std::uint32_t number = 0;  ///< index among the crossings between the two hosts
 };
 
 /// Finds for each record its track, its label, and the crossings over which its operation was sent.
@@ -179,8 +179,8 @@ class Intervals {
   bool is_utc_ = false;
 };
 
-/// New file. It buffers text or bytes and writes them in large pieces. Throws: std::runtime_error
-/// if the file exists.
+/// A new output file. It buffers text or bytes and writes them in large pieces.
+/// Throws: std::runtime_error if the file exists.
 class ExportFile {
  public:
   explicit ExportFile(const std::filesystem::path& path);

@@ -20,8 +20,8 @@ namespace eventspace {
 /// time 0. Without it, all threads are written one after another, so that a replay from any
 /// position in the file uses the noise of some thread.
 ///
-/// Throws: std::runtime_error that names the file, for example if the file exists. It is also
-///         thrown if the trace has no computations of that thread, or without `rank` of any thread.
+/// Throws: std::runtime_error that names the file, for example if the file exists. Also thrown if
+///         the trace has no computations of the thread `rank`, or of any thread without `rank`.
 Exported export_noise(const TraceDirectory& trace, const std::filesystem::path& file,
                       std::optional<std::uint32_t> rank = std::nullopt);
 

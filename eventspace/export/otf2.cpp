@@ -47,8 +47,8 @@ constexpr OTF2_CommRef communicator = 0;
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// Receives the errors of the library while it exists, instead of standard error. Keeps the first
-/// one, because it causes all later ones.
+/// While this object exists, it receives the errors of the library, which otherwise go to standard
+/// error. It keeps only the first error, because that error causes all later ones.
 class Reasons {
  public:
   Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
@@ -132,7 +132,7 @@ struct Location {
 class ArchiveFolder {
  public:
   explicit ArchiveFolder(const std::filesystem::path& directory) : target_(directory) {
-    if (!target_.has_filename()) target_ = target_.parent_path();  // "a/"
+    if (!target_.has_filename()) target_ = target_.parent_path();  // the path may be "a/"
     is_new_ = !std::filesystem::exists(target_);
     path_ =
         is_new_

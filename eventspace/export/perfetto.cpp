@@ -121,7 +121,7 @@ class Packets : public IntervalVisitor {
     std::set<std::uint32_t> told;
   };
 
-  // No process and thread may have the same number. 0 is the system's.
+  // Each process and each thread must have a number of its own. The system uses 0.
   static std::uint64_t pid_of(std::uint32_t host) { return 1 + host; }
   std::uint64_t tid_of(std::uint32_t thread) const { return 1 + structure_.hosts.size() + thread; }
   static std::uint64_t uuid_of_host(std::uint32_t host) { return 1 + host; }

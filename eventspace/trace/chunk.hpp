@@ -54,13 +54,13 @@ std::optional<TraceHeader> decode_head(std::span<const std::byte> head);
 
 enum class ChunkKind : std::uint16_t {
   records = 1,  ///< array of EventRecord, in their memory layout
-  /// Array of LaneTotal: totals of the record buffers from number `lane` on. `first` is the number
-  /// of all record buffers.
+  /// Array of LaneTotal. It begins with the total of the record buffer whose number is in `lane`.
+  /// `first` is the number of record buffers of the whole file.
   end = 2,
 };
 
-/// How many records a record buffer (recorder.hpp) received, and how many it dropped because it was
-/// full.
+/// Number of records that were added to a record buffer (recorder.hpp), and number of records that
+/// it dropped because it was full.
 struct LaneTotal {
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
@@ -79,7 +79,7 @@ struct ChunkHead {
   std::uint32_t lane;     ///< number of the record buffer
   std::uint32_t count;    ///< number of records or LaneTotals in the payload
   std::uint64_t first;    ///< index of the first record among all records of its record buffer
-  std::uint64_t dropped;  ///< records that the record buffer has dropped so far
+  std::uint64_t dropped;  ///< number of records that the record buffer has dropped so far
   std::uint64_t payload_checksum;
   std::uint64_t head_checksum;  ///< checksum of all fields before it
 

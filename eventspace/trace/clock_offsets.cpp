@@ -105,7 +105,8 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
 
 std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
   std::vector<std::optional<ClockLine>> lines(hosts_);
-  // Keyed by the host that looked, then by the host whose clock it read.
+  // Best known conversion from the clock of a host (outer key) to the clock of another host (inner
+  // key).
   std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>> to;
   for (const auto& [pair, looks] : looks_) {
     const ClockLine line = line_of(looks, spans_[pair.first]);

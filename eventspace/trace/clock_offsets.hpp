@@ -25,8 +25,8 @@ struct ClockLine {
   ClockLine then(const ClockLine& next) const;
 };
 
-/// Converts the times of all hosts of a run to one clock. During the run, hosts read each other's
-/// clocks. Each read is called a look, and is quick if its round-trip time is short.
+/// ClockOffsets converts the times of all hosts of a run to one clock. During the run, hosts read
+/// each other's clocks. Each read is called a look. It is quick if its round-trip time is short.
 ///
 /// The conversion between two clocks (ClockLine) is a straight line through two looks. One is the
 /// quickest look in the first part of the run, the other the quickest in the last part. The error

@@ -11,7 +11,7 @@
 namespace eventspace {
 namespace {
 
-/// Maps the stage and slot at which a path of `graph` begins to the thread.
+/// Maps the begin of a path of `graph` (stage and slot) to the path's thread.
 class Beginnings {
  public:
   Beginnings(const Structure& structure, std::string_view graph) {

@@ -27,8 +27,8 @@ class File {
   /// Appends both spans to the file. It needs one system call, or more if the kernel writes only a
   /// part of them.
   void append(std::span<const std::byte> first, std::span<const std::byte> second = {});
-  /// Reads bytes from position `place` on into `into`. Returns their number, which is less than
-  /// into.size() only at the end of the file.
+  /// Reads bytes from offset `place` of the file into `into`. Returns the number of bytes read,
+  /// which is less than into.size() only at the end of the file.
   std::size_t read(std::uint64_t place, std::span<std::byte> into) const;
 
  private:
@@ -38,7 +38,7 @@ class File {
   base::Descriptor descriptor_;
 };
 
-void make_directory(const std::filesystem::path& path);  ///< creates missing parents, too
+void make_directory(const std::filesystem::path& path);  ///< also creates missing parents
 std::string read_whole(const std::filesystem::path& path);
 /// Writes a file so that readers never see an incomplete file, even if several processes write it
 /// at the same time. Throws: std::runtime_error if the file exists with other contents.

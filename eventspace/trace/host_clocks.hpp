@@ -31,10 +31,11 @@ class HostClocks {
   /// UTC may be wrong by more than the compared times.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks compared(const TraceDirectory& trace);
-  /// Returns `one` or `own`, which need no measurement.
+  /// Returns clocks of the kind `one` for a run on the virtual clock, otherwise `own`. Neither
+  /// needs a measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Returns clocks of the kind `measured` that use `lines`, the conversions to the first host's
-  /// clock. Requires: `lines` has one entry for each host.
+  /// Returns clocks of the kind `measured`. `lines` are the conversions to the first host's clock.
+  /// Requires: `lines` has one entry for each host.
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 
   std::int64_t apply(std::uint32_t host, std::int64_t nanos) const;

@@ -21,8 +21,8 @@ namespace eventspace {
 /// several fields.
 struct TraceLosses {
   std::uint64_t records_dropped = 0;  ///< records that a full record buffer dropped
-  std::uint64_t records_missing = 0;  ///< records that were lost, by gaps in their numbers
-  std::uint64_t damaged_places = 0;   ///< spans from a failed checksum to the next whole chunk
+  std::uint64_t records_missing = 0;  ///< records that are missing: gaps in their numbers
+  std::uint64_t damaged_places = 0;   ///< damaged parts, each up to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
   std::uint64_t chunks_unknown = 0;   ///< whole chunks of an unknown version or kind
   std::uint64_t chunks_repeated = 0;  ///< chunks with records that were read before
@@ -119,8 +119,8 @@ class TraceReader {
 /// Finds the files of a run and checks that they belong together. Machines without a shared file
 /// system write their own directories, so a run may have several.
 ///
-/// Files that are no trace are left out and listed in `no_traces`. If no file is a trace, it
-/// throws.
+/// Files that are no traces are left out, and listed in `no_traces`. The constructor throws if no
+/// file is a trace.
 ///
 /// Throws: std::runtime_error with all reasons, one per line, each with the name of the file.
 ///         Reasons: the structure is missing or wrong; no file is a trace; a trace is of another

@@ -41,7 +41,9 @@ class TraceWriter {
   void finish();  ///< flushes and writes the end mark
 
   std::uint64_t written() const;  ///< records written so far. Requires: no concurrent flush
-  std::uint64_t lost() const;     ///< records taken but not written. Requires: no concurrent flush
+  /// Returns the number of records that were taken from the recorder but not written.
+  /// Requires: no concurrent flush.
+  std::uint64_t lost() const;
 
  private:
   struct Lane {
@@ -68,9 +70,9 @@ class TraceWriter {
   std::string unsaid_;  ///< message of a failure that no call has thrown yet
 };
 
-/// Write the files structure.json and config.yaml of a trace directory, and create the directory if
-/// it is missing. All hosts of a run may write them, because their contents are the same. Throw
-/// std::runtime_error if the file exists with other contents.
+/// These functions write the files structure.json and config.yaml of a trace directory, and create
+/// the directory if it is missing. All hosts of a run may write the files, because their contents
+/// are the same. Throw std::runtime_error if the file exists with other contents.
 void write_structure(const std::filesystem::path& directory, const Structure& structure);
 void write_config(const std::filesystem::path& directory, std::string_view expanded);
 
