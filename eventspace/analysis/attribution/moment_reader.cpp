@@ -248,8 +248,8 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
   all_.all_arrived_[static_cast<std::uint32_t>(all_.rounds_.size() - 1)] = number;
 }
 
-/// Keeps the ends of an operation for which other operations may wait: its tuples are stored, it
-/// makes room in an element, or it returns to a wrapper that begins a path.
+/// Keeps the ends of an operation for which other operations may wait. Such an end stores a tuple,
+/// makes room in an element, or returns to a wrapper that begins a path.
 void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane) {
   const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
   const KeptPass& kept = all_.passes_[pass];

@@ -17,8 +17,9 @@ inline constexpr double change_nanos = 20'000;
 /// explain it.
 inline constexpr double change_deviations = 8;
 
-/// A finding `stall` needs computations of a thread that exceed their base by at least this share
-/// of the run in total. It is made only if there are too few of them for the finding noisy_thread.
+/// Finding stall: least total time, as a share of the run, by which computations of a thread exceed
+/// their base. If there are enough of these computations for a finding noisy_thread, that finding
+/// is made instead.
 inline constexpr double stall_share = 0.005;
 
 /// Finds threads and links that took longer in one part of the run than in another. Threads that

@@ -27,9 +27,10 @@ inline constexpr double alike_share = 0.1;
 inline constexpr double noisy_share = 0.001;
 
 /// Finding slow_link: factor and excess time by which the median time of a link is longer than
-/// expected. Expected are the declared latency, the time of the opposite direction, and the time of
-/// links of the same kind (between clusters, or within one cluster). The last of these needs at
-/// least three other links, and the middle half of their times must be within like_links_factor.
+/// expected. The expected time is the declared latency, the time of the opposite direction, or the
+/// time of links of the same kind (between clusters, or within one cluster). The last of these
+/// needs at least three other links, and the middle half of their times must be within
+/// like_links_factor.
 inline constexpr double slow_link_factor = 1.2;
 inline constexpr double like_links_factor = 1.1;
 inline constexpr std::int64_t slow_link_nanos = 50'000;
@@ -40,9 +41,9 @@ inline constexpr std::int64_t slow_link_nanos = 50'000;
 inline constexpr double slow_network_factor = 1.5;
 inline constexpr std::int64_t slow_network_nanos = 300'000;
 
-/// Least share of a join's rounds with late replies for a finding late_broadcast. A reply is late
-/// from late_reply_least_nanos on. The finding is also made if replies on a link within one host
-/// have a median delay of late_reply_least_nanos or more.
+/// Finding late_broadcast: least share of a join's rounds that have late replies. A reply is late
+/// if its delay is at least late_reply_least_nanos. The finding is also made if a link within one
+/// host delays replies by a median of at least late_reply_least_nanos.
 inline constexpr double late_reply_rounds = 0.002;
 
 /// Returns one / other; 0 if `other` is 0.

@@ -148,8 +148,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   } else {
     const std::uint32_t place = place_between(last, here);
     keep(place, kept);
-    // The kept computation before the first operation counts at the first place before such an
-    // operation.
+    // The kept computation before the thread's first operation is counted at the first place that
+    // is followed by the same operation. That is this place.
     if (thread.before_first && thread.before_first->at == here) {
       keep(place, thread.before_first->kept);
       thread.before_first.reset();

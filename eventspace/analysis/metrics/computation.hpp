@@ -28,9 +28,9 @@ namespace eventspace {
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// Limits for noise that occurs in all computations of a thread. If at least the share
-/// noise_in_all_share of the computations are outliers, the other computations may contain noise,
-/// too: each up to noise_in_all_times noise events.
+/// Limits for noise that occurs in all computations of a thread. If at least the fraction
+/// noise_in_all_share of the computations are outliers, the other computations may contain noise
+/// events, too. At most noise_in_all_times events per computation are considered.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
 /// Least number of outliers of a noisy thread.
@@ -53,8 +53,8 @@ inline constexpr std::uint64_t base_computations = 16;
 /// same two operations. An iteration may have several parts of different length.
 ///
 /// A computation is late if it exceeds its thread's mean over the whole run. Computations are
-/// therefore kept until the end. If there are too many, the older half is classified by the mean up
-/// to then.
+/// therefore kept until the end of the analysis. If there are too many, the older half is
+/// classified by the mean so far.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
@@ -71,7 +71,7 @@ class Computation {
 
   /// Adds the figures to a report. `texts` has the names of group operations.
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
-  std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
+  std::vector<std::int64_t> critical_noise() const;  ///< noise in critical computations, by leaf
 
   /// The path and the kind of a thread's operation. Two of them identify a place of the program.
   struct At {
@@ -98,8 +98,8 @@ class Computation {
     std::uint32_t span_;
     std::uint32_t sequence_;
   };
-  /// Computation before the first operation of a thread. It counts at the place before the next
-  /// operation of that kind.
+  /// Computation before the first operation of a thread. It is counted at the first place of the
+  /// program that is followed by an operation of the same leaf and kind.
   struct First {
     At at;
     Kept kept;
@@ -132,8 +132,8 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    // Whether the thread is slower than others by a multiple of the duration of a noise event, but
-    // not because of noise: noise events are rarer than computations.
+    // True if the thread is slower than others by a multiple of a noise event's duration, but noise
+    // is not the reason: noise events are rarer than computations.
     bool is_noise_rare = false;
     std::optional<double> period_nanos;
     double period_agreement = 0;
@@ -149,7 +149,7 @@ class Computation {
     std::int64_t lead_used = 0;
   };
   struct Iteration {
-    // Number of the lateness_bounds_nanos that the thread with the greatest lateness exceeded.
+    // Number of bounds in lateness_bounds_nanos that the greatest lateness of a thread exceeded.
     std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;
@@ -162,7 +162,8 @@ class Computation {
   };
   // Usual values of computations at the same place of the program.
   struct Usual {
-    std::int64_t median = 0;  // median of the host's other threads, or of the cluster's
+    // Median of the host's other threads; if there are none, of the cluster's.
+    std::int64_t median = 0;
 
     std::int64_t spread = 0;      // median - 10th percentile, in the cluster
     std::int64_t far_spread = 0;  // median - 1st percentile, in the cluster
@@ -185,7 +186,7 @@ class Computation {
   static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
   void judge(bool all);
   void judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds);
-  /// Returns the place of a leaf at which most time was computed in total, or none.
+  /// Returns the place of a leaf at which the thread computed longest in total, or none.
   std::uint32_t main_place_of(std::uint32_t leaf) const;
   ThreadReport report_thread(std::uint32_t place, const GroupTexts& texts) const;
   void report_hosts(Report& report) const;

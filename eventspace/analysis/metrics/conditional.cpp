@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t rows_max = 2048;
 /// Maximum number of rounds whose cache reads are kept until the record of their condition check
-/// arrives. If there are more, the check's records of most of them are missing from the trace.
+/// arrives. If there are more, the trace lacks the check's records of most of them, so all kept
+/// reads are dropped.
 constexpr std::size_t used_max = 1 << 18;
 /// Maximum number of sets of clusters for which rounds are counted separately. With five clusters
 /// there are 16 sets, because the cluster of the check is in none.
@@ -186,7 +187,7 @@ void Conditional::add_used(Check& check, std::vector<Value>& used) {
 void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
                           std::uint32_t needed) {
   // A sequence far beyond those of all rounds is from a damaged record. It would merge all rows
-  // into one.
+  // into one, so it is ignored.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
     for (std::size_t row = 0; row < check.rows.size(); row += 2) {

@@ -67,8 +67,8 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// Cluster (slot) of the last value for which a round waited; none if it waited for no value.
-  /// `nanos` is the time that the decision took.
+  /// The last value for which a round waited. `slot` is the cluster of the value; none if the round
+  /// waited for no value. `nanos` is the time that the decision took.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
@@ -118,7 +118,8 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;  // by tree: Lane, check
+  // Indexed by tree; Lane and check.
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;
 };
 
 }  // namespace eventspace

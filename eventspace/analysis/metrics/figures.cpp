@@ -74,9 +74,9 @@ void Figures::add(const Round& round) {
 }
 
 /// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`, so that
-/// no thread waited for others. Such rounds arrive after the next complete round. The critical
-/// thread of that round, the last to arrive, was delayed by its time in this one. So that time is
-/// added to the figures of the critical thread.
+/// no thread waited for others. Such a round is added after the next complete round. That complete
+/// round waited for its critical thread, which spent time in this round before. So the time of that
+/// thread in this round is added to the thread's critical figures.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -357,8 +357,8 @@ std::int64_t Figures::lead_of(std::uint32_t lane) const {
   return lead;
 }
 
-/// Adds the critical path of a complete round. The path ends at a join that replied to the critical
-/// contributor before the result came from below.
+/// Adds the critical path of a complete round. If a join replied to the critical contributor before
+/// the result came from below, the path ends at that join.
 void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;

@@ -75,8 +75,8 @@ class Figures {
   void add(const Round& round);
   void add_link(const EventRecord& record);
 
-  /// Reports joins, crossings, links, stages, paths and critical paths. For each leaf (begin of a
-  /// path), `noise` has the part of its critical computation that was noise.
+  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` is indexed by leaf
+  /// (begin of a path): the nanoseconds of the leaf's critical computation that were noise.
   void report(Report& report, const std::vector<std::int64_t>& noise) const;
 
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
@@ -221,7 +221,7 @@ class Figures {
   std::vector<OnTheWay> on_the_way_;  // indexed by Lane::place
   // Contributor (Lane) that arrived last at each join, or none.
   std::vector<std::uint32_t> last_;
-  // Time from the second to last to the last arrival at each join.
+  // Time between the last two arrivals at each join.
   std::vector<std::int64_t> lead_;
 };
 

@@ -159,8 +159,9 @@ std::uint32_t Figures::busiest_of(const std::vector<std::uint32_t>& hops) const 
   });
 }
 
-/// Reports the links. The records of a link itself are used first. The records of the collectors
-/// around it are less exact, because their times include the wait for earlier messages.
+/// Reports the links. The times are from the link's own records if there are any. Otherwise they
+/// are from the collectors around the link, which is less exact: those times include the wait for
+/// earlier messages.
 void Figures::report_links(Report& report) const {
   for (const auto& [wrapper, hops] : hops_of_links()) {
     const Hop& first = shape_.hops[hops.front()];

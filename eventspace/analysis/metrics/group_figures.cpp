@@ -28,7 +28,7 @@ struct Comings {
       before_last = std::max(before_last, nanos);
     }
   }
-  /// Whether one of them arrived later than all others.
+  /// Whether one thread or host arrived later than all others.
   bool has_last() const { return before_last != no_end && last > before_last; }
 };
 

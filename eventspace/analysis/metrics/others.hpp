@@ -15,7 +15,7 @@ class Others {
   void add(std::int64_t value) { values_.push_back(value); }
   /// Requires: called once, after the last add() and before the first median_without().
   void sort() { std::sort(values_.begin(), values_.end()); }
-  /// Returns the median of all values except `value`, or 0 if there are none.
+  /// Returns the median of all values except `value`, or 0 if there is no other value.
   std::int64_t median_without(std::int64_t value) const {
     if (values_.size() < 2) return 0;
     const auto place = std::lower_bound(values_.begin(), values_.end(), value) - values_.begin();

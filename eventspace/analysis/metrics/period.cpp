@@ -25,8 +25,8 @@ constexpr double oversampling = 4;
 /// ticks are no explanation for its late computations.
 constexpr double frequencies_most = 300'000;
 /// Least power of a peak in the spectrum. If the times were random, a frequency would exceed this
-/// power with probability exp(-power), about 1e-5. It is so low because thousands of frequencies
-/// are tried.
+/// power with probability exp(-power), about 6e-6. The probability must be this low because
+/// thousands of frequencies are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
 constexpr double as_good = 0.02;

@@ -13,7 +13,7 @@ namespace eventspace {
 /// A computation of a thread, and whether it took longer than usual.
 struct Computed {
   std::int64_t begin_nanos = 0;
-  std::int64_t nanos = 0;  ///< duration; if it was late, the usual duration
+  std::int64_t nanos = 0;  ///< duration; for a late computation, the usual duration
   bool is_late = false;
 };
 

@@ -14,8 +14,8 @@
 
 namespace eventspace {
 
-/// Thresholds from which on a change of a figure counts as a difference: a share of the old value,
-/// and nanoseconds. It must reach both, and its confidence interval must exclude 0.
+/// Least change of a figure that counts as a difference: a share of the old value, and a number of
+/// nanoseconds. The change must reach both, and its confidence interval must exclude 0.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
 /// Probability that all confidence intervals of a comparison are correct at the same time. Each
@@ -79,7 +79,7 @@ struct RunDifference {
   std::uint64_t iterations_after = 0;
   std::optional<Difference> iteration;  ///< nullopt if a run has too few iterations
   bool has_equal_cuts = true;  ///< whether iterations of both runs are cut at the same operation
-  std::vector<PartDifference> parts;  ///< largest change first; changes add up to that of the run
+  std::vector<PartDifference> parts;  ///< largest change first; their sum is the change of the run
   std::int64_t change() const { return after_nanos - before_nanos; }
 };
 

@@ -18,7 +18,7 @@
 
 namespace eventspace {
 
-/// Texts that tell readers of a report which wrapper, or only which host, is meant.
+/// Names of a wrapper, or only of a host, and its position in the config. For readers of a report.
 struct Place {
   std::string wrapper;
   std::string kind;

@@ -13,8 +13,10 @@ namespace eventspace {
 
 /// Questions of a user about the run after changes.
 struct Questions {
-  std::vector<std::string> changes = {};   ///< "link:alpha>beta.latency=5ms"; made all together
-  std::vector<std::int64_t> without = {};  ///< numbers, from 1, of findings to remove in addition
+  /// "link:alpha>beta.latency=5ms"; all are predicted together.
+  std::vector<std::string> changes = {};
+  /// Numbers (from 1) of findings that are removed as well.
+  std::vector<std::int64_t> without = {};
   bool asks_for_sensitivities = false;
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }
 };
@@ -41,8 +43,8 @@ void describe(Visitor& visit, const WhatIfReport& answer) {
 }
 
 /// Effect of changes of one object on the run: times by which the run would be longer. For a link
-/// or network, its latency changes by 1 ms (`more`, `less`). For a host or cluster, the time of its
-/// computing changes by 1%.
+/// or network, `more_nanos` and `less_nanos` are the effects of 1 ms more or less latency. For a
+/// host or cluster, they are the effects of 1% more or less computing time.
 struct Sensitivity {
   std::string object;
   bool is_latency = false;

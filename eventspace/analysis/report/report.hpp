@@ -54,8 +54,8 @@ struct Finding {
   /// an estimate: a difference of times multiplied by a number of rounds.
   bool is_predicted = false;
   bool is_of_group = false;  ///< whether the finding is about operations of a group
-  /// Whether the predicted cost is less than 0.1% of the run. Without further findings, too, the
-  /// run may be shorter.
+  /// Whether the predicted cost is less than 0.1% of the run. The run may still become shorter if
+  /// other findings are removed as well.
   bool is_hidden = false;
   /// Predicted time of the run without this finding and all earlier ones in the list; 0 if not
   /// predicted.
@@ -64,8 +64,8 @@ struct Finding {
   std::vector<std::string> hosts;
   std::string after, before;  ///< place in a thread's program, as in ThreadReport
   std::string from, to;       ///< clusters or hosts that the link or network connects
-  /// The finding concerns this part of all computations or messages, in the order of time: from one
-  /// share of them to another.
+  /// Part of all computations or messages that the finding concerns, in the order of time. It is
+  /// from the fraction `from_share` to the fraction `to_share` of their number.
   double from_share = 0;
   double to_share = 1;
   /// Time since the begin of the run at which the finding shows; below 0 if it is not at a certain

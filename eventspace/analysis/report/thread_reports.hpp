@@ -35,8 +35,8 @@ struct ThreadReport {
   std::int64_t noise_nanos = 0;
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;
-  /// Whether the thread is slower than others by a multiple of the duration of a noise event, but
-  /// not because of noise: noise events are rarer than computations.
+  /// True if the thread is slower than others by a multiple of a noise event's duration, but noise
+  /// is not the reason: noise events are rarer than computations.
   bool is_noise_rare = false;
   std::optional<double> period_nanos;
   std::vector<SpectrumPoint> spectrum;
@@ -206,7 +206,7 @@ inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000,
                                                                       10'000'000, 30'000'000};
 
 /// Iterations of a collective in which a thread computed longer than its own mean, and the effect
-/// of noise on it.
+/// of noise on the collective.
 struct LatenessReport {
   struct Late {
     std::int64_t nanos = 0;

@@ -67,12 +67,12 @@ constexpr const TimeCauseWords& words_of(TimeCause cause) {
   return time_cause_words[static_cast<std::size_t>(cause)];
 }
 
-/// Whether a thread computes during the time.
+/// Whether `cause` is a thread's computing, or noise in it.
 constexpr bool is_of_thread(TimeCause cause) {
   return cause == TimeCause::computing || cause == TimeCause::noise;
 }
 
-/// Whether a message between clusters is on its link during the time, or waits for the link.
+/// Whether `cause` is a message on a link between clusters, or its wait for the link.
 constexpr bool is_of_link(TimeCause cause) {
   return cause == TimeCause::link_latency || cause == TimeCause::link_transmission ||
          cause == TimeCause::link_queue;
@@ -117,7 +117,7 @@ inline constexpr std::array<std::string_view, 4> iteration_rules = {"mark", "col
 /// operation at which iterations are cut.
 struct IterationReport {
   std::string rule = "none";  ///< one of iteration_rules
-  std::string cut_at;         ///< operation
+  std::string cut_at;         ///< operation at whose returns iterations end
   std::uint64_t each = 0;  ///< number of cuts (calls of that operation by a thread) per iteration
   std::uint64_t count = 0;
   Summary length;

@@ -49,7 +49,7 @@ struct TimelineReport {
   std::vector<TimeRow> labels;  ///< operation, cause and place, as in TimeReport
   std::vector<Stretch> stretches;
   std::vector<Step> path;
-  bool has_whole_path = false;  ///< otherwise `path` has only the steps in `stretches`
+  bool has_whole_path = false;  ///< false: `path` has only the steps in `stretches`
   std::vector<Share> shares;
   std::int64_t first_iteration_nanos = 0;    ///< begin of the first iteration
   std::vector<std::int64_t> iteration_ends;  ///< end of every iterations_in_each-th iteration

@@ -55,7 +55,7 @@ struct TransferReport {
   double none_share = 1;
   double some_share = 0;
   std::optional<double> all_share;
-  std::vector<Point> points;  ///< at most transfer_points_max points and the end
+  std::vector<Point> points;  ///< at most transfer_points_max points, and one for the end
 };
 
 template <class Visitor>
