@@ -165,7 +165,7 @@ void OutputFile::put_in_place() const {
       ::unlink(unfinished_.c_str());
       return;
     }
-    if (errno == EEXIST) fail(EEXIST);  // other errors: no hard links on this disk, so rename
+    if (errno == EEXIST) fail(EEXIST);  // otherwise the disk has no hard links, so rename
   }
   if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }

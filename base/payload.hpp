@@ -170,7 +170,7 @@ class Payload {
   Shared* shared_ = nullptr;
   std::size_t head_ = 0;  // bits 0 to 55: size in bytes; 56 to 62: ValueType; 63: is partial
   union {
-    std::byte* bytes_;  // shared bytes
+    std::byte* bytes_;  // address of the shared bytes
     alignas(8) std::byte here_[inline_bytes];
   };
 };

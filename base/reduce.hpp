@@ -75,9 +75,9 @@ struct ReduceOperation {
   /// value is invalid; `combine` then throws the exception with the text. nullptr for located and
   /// user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether the operands may be swapped. A swap may change the result only by another grouping of
-  /// floating-point values, and by another order of 0 and -0. True for all built-in operations; a
-  /// user-defined one must declare it.
+  /// Whether the operands may be swapped. A swap may change only the last bits of floating-point
+  /// sums, by another grouping, and the choice between 0 and -0. True for all built-in operations;
+  /// a user-defined one must declare it.
   bool is_commutative = false;
 };
 

@@ -42,7 +42,7 @@ class Ring {
     places_.swap(more);
     first_ = 0;
   }
-  std::vector<T> places_;  // its size is 0 or a power of two
+  std::vector<T> places_;  // size of the vector: 0 or a power of two
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };

@@ -79,7 +79,7 @@ class MapBuilder {
 inline constexpr std::size_t settings_bytes_max = 8u << 20;
 inline constexpr std::size_t settings_nodes_max = 4'000'000;
 Settings parse_settings(std::string_view text, const std::string& name);
-Settings load_settings(const std::string& file);  ///< also throws if the file cannot be read
+Settings load_settings(const std::string& file);  ///< also throws if the file is unreadable
 
 /// Returns YAML text that parse_settings() reads back to the same settings. It uses block style.
 /// Below the top level, lists and maps of scalars are on one line if they fit. Strings are quoted
@@ -97,7 +97,8 @@ class Mistakes {
   /// repetitions occur because a YAML alias may be read several times.
   void add(const Position& position, std::string message);
   bool empty() const { return shown_.empty(); }
-  std::size_t size() const { return added_; }  ///< number of add() calls, also repeated ones
+  /// Number of add() calls, including repeated mistakes.
+  std::size_t size() const { return added_; }
   /// Throws ConfigError with all mistakes, sorted by position, if there are any.
   void throw_if_any() const;
 

@@ -25,11 +25,11 @@ bool is_plain_start(std::string_view text) {
          (byte >= 0xC2 && byte != 0xEF);
 }
 
-/// Effect of a character on the need for quotes.
+/// Whether a character makes quotes necessary.
 enum class Letter : std::uint8_t {
   plain,
-  neighbour,  ///< needs quotes after certain characters
-  quoted,     ///< needs quotes, because YAML uses it in flow style
+  neighbour,  ///< requires quotes after certain characters
+  quoted,     ///< requires quotes, because YAML uses it in flow style
 };
 constexpr std::array<Letter, 256> letters = [] {
   std::array<Letter, 256> found{};

@@ -84,7 +84,7 @@ class Builder : public YAML::EventHandler {
  private:
   struct Built {
     Settings settings;
-    std::size_t nodes = 1;  // node count with all aliases expanded
+    std::size_t nodes = 1;  // number of nodes with all aliases expanded
     std::size_t height = 0;
   };
   struct Open {

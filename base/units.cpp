@@ -89,7 +89,8 @@ std::optional<Quantity> split(std::string_view text) {
   quantity.number = text.substr(0, text.size() - rest.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   quantity.unit = rest;
-  if (quantity.unit.empty() && quantity.number != text) return std::nullopt;  // a trailing blank
+  // Refuses a trailing blank.
+  if (quantity.unit.empty() && quantity.number != text) return std::nullopt;
   return quantity;
 }
 
@@ -101,7 +102,7 @@ std::uint64_t power_of_ten(std::size_t exponent) {
 
 struct Parts {
   Wide whole;               // whole number of smallest units
-  std::uint64_t numerator;  // numerator of the rest, as a fraction of the smallest unit
+  std::uint64_t numerator;  // numerator of the rest below one smallest unit
   std::uint64_t denominator;
 };
 

@@ -41,7 +41,7 @@ class Streams {
     Pair pair;
     LinkInstance::Passage passage;
     base::Nanos begin{0};
-    base::Nanos stream_free{0};  ///< time at which end_of_stream() is due
+    base::Nanos stream_free{0};  ///< time at which the caller must call end_of_stream()
   };
 
   /// `striping` is the number of streams of each pair of hosts.
