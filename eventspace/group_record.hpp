@@ -64,7 +64,7 @@ struct GroupStep {
   /// own host.
   std::uint32_t peer = 0;
   std::uint32_t channel = 0;  ///< channel (numbered sequence of messages to a host); 24 bits
-  std::uint64_t bytes = 0;    ///< at most 2^32 - 1
+  std::uint64_t bytes = 0;    ///< number of bytes, at most 2^32 - 1
   /// Time at which the message was passed to its link (send) or was requested (receive), or at
   /// which the fold or copy began.
   std::int64_t begin_nanos = 0;

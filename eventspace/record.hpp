@@ -50,10 +50,10 @@ enum class EventKind : std::uint8_t {
 
 /// Bits of EventRecord::flags.
 inline constexpr std::uint8_t event_failed = 1;   ///< the operation failed
-inline constexpr std::uint8_t event_one_way = 2;  ///< push: an operation without a reply
+inline constexpr std::uint8_t event_one_way = 2;  ///< push: the operation has no reply
 /// Set for the contributor that arrived last at the join below the collector.
 inline constexpr std::uint8_t event_last_arriver = 4;
-inline constexpr std::uint8_t event_proved = 8;      ///< some of the values decided the condition
+inline constexpr std::uint8_t event_proved = 8;      ///< a part of the values decided the condition
 inline constexpr std::uint8_t event_cached = 16;     ///< cache read: the value was already there
 inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
 inline constexpr std::uint8_t event_undecided = 64;  ///< cache read: the check decided without it

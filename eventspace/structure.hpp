@@ -24,7 +24,7 @@ struct Structure {
     friend bool operator==(const Host&, const Host&) = default;
   };
   struct Wrapper {
-    std::string name;  ///< "" for a wrapper that the config defines in place on a path
+    std::string name;  ///< "" = the config defines the wrapper in place on a path
     std::string kind;
     std::uint32_t host = 0;
     std::uint32_t slots = 0;  ///< number of contributors that enter the wrapper
@@ -42,7 +42,7 @@ struct Structure {
     std::uint32_t wrapper = 0;
     std::uint32_t below = no_stage;
     std::uint32_t slot = 0;  ///< slot of this stage's operations in the stage `below`
-    std::uint32_t role = 0;  ///< direction of a link: 0 on the way down, 1 on the way up
+    std::uint32_t role = 0;  ///< a link: 0 = delays on the way down, 1 = on the way up
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   struct Path {

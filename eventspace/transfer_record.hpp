@@ -14,7 +14,7 @@ namespace eventspace {
 struct Transfer {
   std::uint32_t from_host = 0;  ///< host where the message begins; 24 bits
   std::uint32_t to_host = 0;    ///< host where the message ends; 24 bits
-  std::uint64_t bytes = 0;      ///< 40 bits
+  std::uint64_t bytes = 0;      ///< number of bytes; 40 bits
   bool has_stream = false;
   bool ends_message = true;  ///< whether these are the last data of their message
   std::int64_t begin_nanos = 0;

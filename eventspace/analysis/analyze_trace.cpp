@@ -154,7 +154,8 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   std::uint32_t host = 0;
   std::span<const EventRecord> records;
   std::vector<EventRecord> moved;
-  std::map<std::uint32_t, std::int64_t> last_nanos;  // keyed by host; last time in its records
+  // Time of each host's last record, keyed by host.
+  std::map<std::uint32_t, std::int64_t> last_nanos;
   constexpr std::uint64_t chunks_between = 64;
   for (std::uint64_t chunks = 0; trace.next(host, records); ++chunks) {
     if (clocks.moves()) {

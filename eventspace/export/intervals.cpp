@@ -429,7 +429,7 @@ class Nesting {
 
   const Tracks& tracks_;
   IntervalVisitor& visitor_;
-  std::vector<std::uint64_t> next_sequence_;  // indexed by leaf
+  std::vector<std::uint64_t> next_sequence_;  // expected next sequence of each leaf
   std::uint32_t track_ = none;
   std::vector<std::vector<Open>> rows_;
   std::optional<Interval> life_;

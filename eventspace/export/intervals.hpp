@@ -106,21 +106,22 @@ class Tracks {
   }
 
   Shape shape_;
-  std::vector<Track> tracks_;  // tracks of threads first
+  std::vector<Track> tracks_;  // tracks of threads come first
   std::vector<Label> labels_;
   std::vector<std::uint32_t> label_of_stage_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Place> places_;                // indexed by number of the Lane
-  std::vector<std::uint32_t> crossing_out_;  // indexed by number of the Lane
+  std::vector<Place> places_;                // track and depth of each Lane
+  std::vector<std::uint32_t> crossing_out_;  // index in `crossings_` of each Lane's crossing
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
-  std::uint32_t transfer_label_ = 0;  // 0 = not created
+  std::uint32_t transfer_label_ = 0;  // index of the label; 0 = not created
   std::uint32_t first_call_label_ = 0;
   // Label of the first GroupAction. The labels of the other actions and of operations without a
   // known name follow; 0 = not created.
   std::uint32_t first_group_label_ = 0;
-  std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the text
+  // Indexes of labels, keyed by number of the text.
+  std::map<std::uint32_t, std::uint32_t> group_labels_;
 };
 
 /// Part of a track's time, such as an operation or a computation.

@@ -62,7 +62,8 @@ class Medians : public Computations {
     lasted_.clear();
   }
 
-  std::map<std::uint32_t, Distribution> lasted_;  // durations of the current thread, by leaf
+  // Durations of the current thread's computations, keyed by leaf.
+  std::map<std::uint32_t, Distribution> lasted_;
   std::vector<std::int64_t> medians_;
   std::uint64_t count_ = 0;
 };

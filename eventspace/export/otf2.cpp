@@ -246,7 +246,8 @@ class Events : public IntervalVisitor {
   const Intervals& intervals_;
   std::unique_ptr<OTF2_AttributeList, OTF2_ErrorCode (*)(OTF2_AttributeList*)> attributes_;
   std::vector<Location> locations_;
-  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the current track
+  // Location and writer of each row of the current track.
+  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;
 };
 
 /// Writes the definitions: names and properties of everything to which events refer by a number.

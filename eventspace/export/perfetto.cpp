@@ -50,7 +50,7 @@ namespace packet {
 constexpr std::uint32_t timestamp = 8, sequence = 10, event = 11, interned = 12, flags = 13,
                         defaults = 59, descriptor = 60, is_first = 87;
 constexpr std::uint64_t state_begins = 1, state_needed = 2;
-constexpr std::uint32_t default_event = 11;  // default values of a sequence's events
+constexpr std::uint32_t default_event = 11;  // field with the default values of a sequence's events
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5;
@@ -117,7 +117,7 @@ class Packets : public IntervalVisitor {
 
  private:
   struct Row {
-    std::uint32_t uuid = 0;  // also the number of its packet sequence
+    std::uint32_t uuid = 0;  // identifier of the row and of its packet sequence
     std::set<std::uint32_t> told;
   };
 
@@ -247,7 +247,7 @@ class Packets : public IntervalVisitor {
   ExportFile& out_;
   std::uint32_t next_uuid_;
   std::unordered_map<std::string, std::uint64_t> category_ids_;
-  std::vector<std::uint64_t> categories_;  // indexed by label
+  std::vector<std::uint64_t> categories_;  // identifier of each label's category
   std::vector<Row> rows_;                  // rows of the current track
 };
 

@@ -64,7 +64,8 @@ TraceHeader header_from(const Json& json) {
 }
 
 bool contradicts_itself(const ChunkHead& head) {
-  constexpr std::uint64_t number_max = std::uint64_t{1} << 56;  // so that sums do not overflow
+  // So small that sums do not overflow.
+  constexpr std::uint64_t number_max = std::uint64_t{1} << 56;
   if (head.payload_bytes > chunk_payload_bytes_max) return true;
   if (head.is(ChunkKind::records))
     return head.first > number_max || head.payload_bytes != head.count * sizeof(EventRecord);

@@ -49,10 +49,11 @@ class ClockOffsets {
  private:
   struct Look {
     std::int64_t at_nanos;      ///< middle between the times of the request and its reply
-    std::int64_t offset_nanos;  ///< other clock minus this one
+    std::int64_t offset_nanos;  ///< time of the other clock minus time of this one
     std::int64_t error_nanos;
   };
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // looking host, host of the clock
+  // Host that looks, host whose clock it reads.
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
   struct Span {
     std::int64_t first = INT64_MAX;
     std::int64_t last = INT64_MIN;
@@ -60,7 +61,7 @@ class ClockOffsets {
   static ClockLine line_of(const std::vector<Look>& looks, const Span& needed);
 
   std::uint32_t hosts_;
-  std::vector<Span> spans_;  ///< first and last time in the records, by host
+  std::vector<Span> spans_;  ///< first and last time in each host's records
   std::map<Pair, std::vector<Look>> looks_;
 };
 

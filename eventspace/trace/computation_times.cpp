@@ -61,7 +61,8 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
   const auto see = [&](const EventRecord& record) {
     if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
       if (record.place < threads.size() && record.down_nanos == record.up_nanos)
-        threads[record.place].free_since = +record.up_nanos;  // copy of a packed field
+        // Unary + makes a copy, because a field of a packed struct cannot be referenced.
+        threads[record.place].free_since = +record.up_nanos;
       return;
     }
     const auto beginning = is_operation(record) ? beginnings.of(record) : std::nullopt;

@@ -87,9 +87,10 @@ class TraceReader {
 
  private:
   struct Lane {
-    std::uint64_t next = 0;      ///< number of the next record if none is missing
-    std::uint64_t read = 0;      ///< number of records read
-    std::uint64_t existing = 0;  ///< number of records added, as far as the file shows
+    std::uint64_t next = 0;  ///< number of the next record if no record is missing
+    std::uint64_t read = 0;  ///< number of records that were read
+    /// Number of records that were added to the record buffer, as far as the file shows.
+    std::uint64_t existing = 0;
     std::uint64_t dropped = 0;
   };
   enum class Lost : std::uint8_t { nothing, place, file_end };

@@ -87,7 +87,8 @@ class ForwardPass {
   }
   std::int64_t run_of(const std::vector<std::int64_t>& times) const;
 
-  std::vector<Delay> delays_;           // one for each moment, after the moments that precede it
+  // Delay of each moment; sorted so that moments come after those that must precede them.
+  std::vector<Delay> delays_;
   std::vector<std::uint32_t> befores_;  // lists of the moments that must precede each moment
   std::vector<std::uint32_t> ends_;     // index in `delays_` of the end of each thread
   std::uint32_t labels_ = 0;

@@ -220,7 +220,7 @@ class MomentReader::GroupNodes {
   GroupMessages messages_;
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
-  std::vector<std::uint32_t> deciding_;  // indexed by step of the current share
+  std::vector<std::uint32_t> deciding_;  // deciding step for each step of the current share
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };

@@ -138,8 +138,8 @@ class Finder {
 struct Ends {
   std::string rule = "none";
   std::string cut_at;
-  std::size_t each = 1;             // an iteration ends at every `each`-th time
-  std::vector<std::int64_t> times;  // each is the latest over all threads
+  std::size_t each = 1;             // each `each`-th of the `times` ends an iteration
+  std::vector<std::int64_t> times;  // each is the latest time of all threads
 };
 
 Ends ends_by_operations(const Moments& moments) {

@@ -15,8 +15,8 @@ namespace eventspace {
 /// Reason for which the cause of a time is unknown.
 enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
-  clocks_not_compared,  ///< time depends on another host with an unrelated clock
-  thread_not_begun,     ///< chain of moments leads to a thread that began later than the run
+  clocks_not_compared,  ///< the time depends on a host whose clock is unrelated
+  thread_not_begun,     ///< the chain of moments leads to a thread that began after the run
   circle,               ///< records contradict each other: the chain of waits never ends
 };
 inline constexpr std::uint32_t unknown_reasons = 4;

@@ -373,7 +373,7 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
 /// Sets the label of the time before each operation of a thread. The label is computing at this
 /// place of the program, or unknown if records of moves are missing since the previous operation.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
-  std::map<std::uint32_t, std::uint64_t> next_moves;  // by leaf: sequence of the next move
+  std::map<std::uint32_t, std::uint64_t> next_moves;  // sequence of the next move, keyed by leaf
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);
   std::string after;
   for (ThreadOperation& one : thread.operations) {

@@ -54,7 +54,7 @@ struct ThreadOperation {
   Moment end;
   /// Number of the label of the thread's time before the operation: computing or unknown.
   std::uint32_t label_before = 0;
-  std::uint32_t arrival = none;  ///< index of its record among all records
+  std::uint32_t arrival = none;  ///< index of the operation's record among all records
   /// Sequence of the operation; for a group's operation, number of the host's share.
   std::uint64_t number = 0;
 };
@@ -98,7 +98,7 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     std::uint32_t host = none;
     std::uint32_t name = none;
-    std::uint32_t thread = none;  // rank, if the node is the begin or end of a thread's call
+    std::uint32_t thread = none;  // rank of the thread, if the node is the begin or end of its call
     std::uint32_t order = 0;
     bool is_end = false;
     std::uint32_t first_before = 0;
@@ -121,7 +121,7 @@ struct MomentTypes {
   /// Call by which a thread starts an operation, or waits for one.
   struct ThreadCall {
     std::uint32_t leaf = none;  // number of the path's Leaf; none for a group
-    std::uint64_t number = 0;   // sequence of the move, or number of the share
+    std::uint64_t number = 0;   // sequence of the move, or number of the share in a group
     bool is_wait = false;
     std::uint32_t arrival = 0;
     std::int64_t down_nanos = 0;
@@ -161,7 +161,7 @@ struct MomentTypes {
   struct Driver {
     std::uint32_t fills = none;  // element that a prefetch fills
     std::uint32_t sends = none;  // element whose tuples a push sends
-    std::uint32_t asks = none;   // element with requests, to which a push replies
+    std::uint32_t asks = none;   // element with the requests to which a push replies
     std::vector<TimedMoment> ends;
   };
 };
@@ -230,7 +230,7 @@ class Moments : private MomentTypes {
   std::vector<KeptPass> passes_;
   std::vector<KeptRound> rounds_;
   std::vector<Node> nodes_;
-  std::vector<Before> befores_;  // sorted by node in prepare()
+  std::vector<Before> befores_;  // sorted by node when prepare() has returned
   std::vector<ThreadState> threads_;
   std::vector<PlaceInProgram> places_{1};  // index 0: the place before the end of a thread
   std::vector<OperationName> names_;
@@ -247,7 +247,8 @@ class Moments : private MomentTypes {
   std::vector<std::uint32_t> element_of_lane_;  // element at the end of the Lane's path, or none
   // Elements into which the condition check at each Lane writes requests.
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;
-  std::unordered_map<std::uint32_t, Driver> drivers_;  // keyed by leaf
+  // Drivers (wrappers that begin a path), keyed by leaf.
+  std::unordered_map<std::uint32_t, Driver> drivers_;
   // Ends of the shares of operations that a group carries out for a declared collective, keyed by
   // host and collective.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
@@ -263,7 +264,8 @@ class Moments : private MomentTypes {
   // Reads of other clusters' values by checks, keyed by the check's wrapper and the round's
   // sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<CacheRead>> cache_reads_;
-  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;  // keyed by stage of link
+  // Messages on each link, keyed by stage.
+  std::unordered_map<std::uint32_t, std::vector<LinkPassage>> passages_;
 };
 
 }  // namespace eventspace

@@ -72,7 +72,7 @@ class Predictor {
   const Moments& moments_;
   ForwardPass pass_;
   std::int64_t recorded_nanos_ = 0;
-  std::vector<double> latencies_;  // latency_nanos_of() each label
+  std::vector<double> latencies_;  // result of latency_nanos_of() for each label
 };
 
 }  // namespace eventspace

@@ -44,7 +44,7 @@ class MomentReader::ThreadCalls {
   }
 
  private:
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  // path's Leaf and number of the operation
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  // Leaf of the path, number of the operation
 
   std::uint32_t add_node(std::int64_t nanos, std::uint32_t name, bool is_end) {
     Node& node = all_.nodes_.emplace_back();
@@ -109,7 +109,8 @@ class MomentReader::ThreadCalls {
   ThreadState& thread_;
   std::uint32_t rank_;
   std::uint32_t host_;
-  std::map<Key, ThreadOperation> started_;  // as recorded, before connect_start()
+  // Operations as recorded, before connect_start() changes them.
+  std::map<Key, ThreadOperation> started_;
 };
 
 void MomentReader::add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival) {

@@ -251,11 +251,11 @@ class TimelineMaker {
   TimelineLabels labels_;
   std::size_t parts_left_;
   TimelineReport timeline_;
-  std::vector<std::int64_t> origins_;    // indexed by host
+  std::vector<std::int64_t> origins_;    // time 0 of each host's timeline
   std::vector<std::int64_t> begins_;     // begin of each piece
   std::vector<std::size_t> operations_;  // estimated number of parts in each piece
   std::vector<std::vector<std::vector<TimelinePart>>>
-      pieces_;  // indexed by piece and thread; empty if not kept
+      pieces_;  // parts of each piece and thread; empty if not kept
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> shares_;
 };
 

@@ -19,7 +19,7 @@ struct HostShare {
   std::uint32_t host = 0;
   GroupShare share;
   std::vector<GroupMember> members;
-  std::vector<GroupStep> steps;  ///< in the order in which they ended
+  std::vector<GroupStep> steps;  ///< in the order of the steps' ends
 };
 
 struct WholeOperation {
@@ -27,7 +27,7 @@ struct WholeOperation {
   std::uint32_t number = 0;  ///< index of the operation among those of its group
   std::uint32_t hosts = 0;
   bool has_failed = false;
-  std::vector<HostShare> shares;  ///< in the order in which their records arrived
+  std::vector<HostShare> shares;  ///< in the order in which the records of the shares arrived
   bool is_complete() const { return shares.size() == hosts; }
 };
 
@@ -70,7 +70,8 @@ class GroupOperations {
   GroupTexts texts_;
   // Shares whose own record has not arrived yet, keyed by host and number of the share.
   std::unordered_map<Key, HostShare, Hash> shares_;
-  std::unordered_map<Key, Open, Hash> open_;  // keyed by numbers: WholeOperation::text, number
+  // Keyed by WholeOperation::text and WholeOperation::number.
+  std::unordered_map<Key, Open, Hash> open_;
   std::map<std::uint64_t, Key> by_age_;
   std::uint64_t next_age_ = 0;
   std::size_t bytes_ = 0;

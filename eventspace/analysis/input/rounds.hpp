@@ -23,7 +23,7 @@ struct Pass {
   /// Time that the thread computed before this operation; below 0 = unknown.
   std::int64_t computation_nanos = -1;
   std::uint32_t bytes = 0;
-  std::uint32_t arrival = 0;  ///< index of its record among all records
+  std::uint32_t arrival = 0;  ///< index of the operation's record among all records
   std::uint8_t flags = 0;
   bool is_here = false;
 };
@@ -88,7 +88,7 @@ class RoundTable {
   struct Open {
     std::unordered_map<Key, std::unique_ptr<Round>, Hash> rounds;
     std::deque<Key> by_age;
-    std::unordered_map<std::uint64_t, Ended> ended;  // key: sequence divided by Ended::rounds
+    std::unordered_map<std::uint64_t, Ended> ended;  // keyed by sequence divided by Ended::rounds
     std::vector<std::unique_ptr<Round>> spare;
   };
 
@@ -105,7 +105,7 @@ class RoundTable {
   const Shape& shape_;
   std::size_t bytes_max_;
   Done done_;
-  std::vector<Open> open_;  // indexed by tree
+  std::vector<Open> open_;  // open rounds of each tree
   std::vector<Key> last_;   // key of the latest record of each Lane
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;

@@ -136,7 +136,7 @@ class Compiler {
 
   void make_lanes() {
     shape_.lanes.resize(shape_.first_lane.back());
-    std::unordered_map<std::uint32_t, std::uint32_t> joins;  // keyed by stage
+    std::unordered_map<std::uint32_t, std::uint32_t> joins;  // number of each join, keyed by stage
     for (std::uint32_t stage = 0; stage < structure_.stages.size(); ++stage) {
       const std::uint32_t first = shape_.first_lane[stage];
       const std::uint32_t end = shape_.first_lane[stage + 1];

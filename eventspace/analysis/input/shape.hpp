@@ -29,7 +29,7 @@ struct Lane {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< index in Tree::lanes; Lanes below precede those above
+  std::uint32_t place = 0;          ///< index in Tree::lanes
   std::uint32_t below = none;       ///< number of the Lane at the next collector below
   std::uint32_t above = none;       ///< Lane whose `below` is this Lane; none if a join is above
   std::uint32_t join = none;        ///< join between this collector and the next one below
@@ -50,8 +50,9 @@ struct Hop {
   /// Host of the next collector; for a link, host where the message arrives.
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
-  bool is_wan = false;       ///< whether it goes to another cluster, or is a link between clusters
-  bool is_periodic = false;  ///< contains a wrapper (periodic) that replies to some rounds itself
+  bool is_wan = false;  ///< whether the hop goes to another cluster, or is a link between clusters
+  /// Whether one of the wrappers (periodic) replies to some rounds itself.
+  bool is_periodic = false;
   /// Whether the reply to a contribution is as long as the contribution. The join below determines
   /// this.
   bool is_answered_in_kind = false;
@@ -72,15 +73,15 @@ struct Join {
 struct Leaf {
   std::uint32_t lane = 0;
   std::uint32_t path = 0;
-  std::uint32_t thread = none;  ///< rank; none for a path that a wrapper begins
+  std::uint32_t thread = none;  ///< rank of the thread; none for a path that a wrapper begins
 };
 
 /// Lanes (contributors at collectors) that have rounds in common, because their paths meet in
 /// joins.
 struct Tree {
   std::uint32_t graph = 0;           ///< index in Shape::graphs of the graph of the paths
-  std::vector<std::uint32_t> lanes;  ///< Lanes below precede Lanes above
-  std::vector<std::uint32_t> joins;  ///< joins above precede those below
+  std::vector<std::uint32_t> lanes;  ///< sorted: each Lane precedes all Lanes above it
+  std::vector<std::uint32_t> joins;  ///< sorted: each join precedes all joins below it
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
   std::uint32_t bottom_join = none;  ///< lowest join, if no collector is below it
@@ -117,7 +118,8 @@ struct Shape {
   std::vector<LinkWay> link_ways;
   std::vector<std::string> graphs;
   std::vector<Lane> lanes;
-  std::vector<std::uint32_t> first_lane;  ///< indexed by stage, with one entry more at the end
+  /// Number of each stage's first Lane, with one entry more at the end.
+  std::vector<std::uint32_t> first_lane;
   std::vector<Hop> hops;
   std::vector<Join> joins;
   std::vector<Leaf> leaves;

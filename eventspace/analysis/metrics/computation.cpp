@@ -245,7 +245,8 @@ std::vector<Computation::Usual> Computation::usual() const {
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
-  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // by group and host
+  // Medians of threads, keyed by group and host.
+  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;
   std::vector<std::int64_t> own(places_.size(), 0);
   for (std::uint32_t number = 0; number < places_.size(); ++number) {
     const PlaceState& place = places_[number];

@@ -142,7 +142,7 @@ class Computation {
   };
   struct LeafState {
     std::uint64_t next_sequence = 0;
-    std::set<std::uint64_t> started;  // operations that were started, but have no record yet
+    std::set<std::uint64_t> started;  // sequences of started operations that have no record yet
     std::vector<std::uint32_t> places;
     std::uint64_t lead_of = 0;  // number of the round to which `lead_used` refers
     // Part of that round's lead (RoundNote) by which noise has already delayed the round.
@@ -165,8 +165,8 @@ class Computation {
     // Median of the host's other threads; if there are none, of the cluster's.
     std::int64_t median = 0;
 
-    std::int64_t spread = 0;      // median - 10th percentile, in the cluster
-    std::int64_t far_spread = 0;  // median - 1st percentile, in the cluster
+    std::int64_t spread = 0;      // median minus 10th percentile, of the cluster's threads
+    std::int64_t far_spread = 0;  // median minus 1st percentile, of the cluster's threads
   };
   /// Bounds above which a computation is an outlier or late.
   struct Bounds {
@@ -181,7 +181,7 @@ class Computation {
     return shape_.structure.paths[shape_.leaves[leaf].path].host;
   }
   std::uint32_t group_of(const At& after, const At& before);
-  std::vector<Usual> usual() const;  // indexed by place
+  std::vector<Usual> usual() const;  // usual values of each place
   static Bounds bounds_of(const PlaceState& place, const Usual& like);
   static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
   void judge(bool all);

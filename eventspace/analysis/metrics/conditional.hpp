@@ -50,7 +50,7 @@ class Conditional {
         : wait(exact), waited(exact), ahead(exact), prefetch(exact) {}
     Distribution wait;  // times that the check waited for the values that it used
     Blocks waits;
-    Distribution waited;  // wait times for values that had not arrived before
+    Distribution waited;  // wait times for values that had not arrived when the check wanted them
     Distribution ahead;
     Distribution prefetch;
     std::uint64_t unused = 0;
@@ -89,7 +89,8 @@ class Conditional {
     std::vector<Remote> remotes;  // indexed like Structure::Wrapper::combines
     // Values of other clusters that each undecided round has used so far, keyed by sequence.
     std::unordered_map<std::uint64_t, std::vector<Value>> used;
-    std::map<std::vector<std::uint32_t>, Together> together;  // keyed by the used slots
+    // Keyed by the slots of the used values.
+    std::map<std::vector<std::uint32_t>, Together> together;
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
     std::vector<std::uint64_t> by_values;

@@ -133,13 +133,13 @@ class Figures {
     std::int64_t late_reply_nanos = 0;
     Total critical;
     Total critical_late_replies;
-    bool is_reply_late = false;  // in the current round
+    bool is_reply_late = false;  // whether the current round had a late reply
   };
   struct PathFigures {
     explicit PathFigures(std::size_t exact)
         : total(exact), network(exact), wan(exact), one_way(exact) {}
     Distribution total, network, wan;
-    Distribution one_way;  // only for pushes
+    Distribution one_way;  // one-way times; only for pushes
   };
   struct LinkFigures {
     explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
@@ -213,12 +213,12 @@ class Figures {
   std::vector<TreeFigures> trees_;
   std::vector<Total> critical_leaves_;
   std::unordered_map<std::uint32_t, LinkFigures> links_;  // keyed by the link's wrapper
-  std::vector<std::uint64_t> missing_;                    // incomplete rounds by host
+  std::vector<std::uint64_t> missing_;  // number of incomplete rounds of each host
   std::size_t exact_max_;
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;
   // State of the current round.
-  std::vector<OnTheWay> on_the_way_;  // indexed by Lane::place
+  std::vector<OnTheWay> on_the_way_;  // network times, indexed by Lane::place
   // Contributor (Lane) that arrived last at each join, or none.
   std::vector<std::uint32_t> last_;
   // Time between the last two arrivals at each join.

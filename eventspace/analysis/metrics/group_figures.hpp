@@ -59,7 +59,7 @@ class GroupFigures {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
-    Blocks times, times_after_last;  // one value for each operation, in their order
+    Blocks times, times_after_last;  // one value for each operation, in the order of the operations
     // Index, in the group, of the operation that `first` describes.
     std::uint32_t first_number = 0;
     std::optional<GroupReport::Span> first;
@@ -103,12 +103,13 @@ class GroupFigures {
   const OnMessage on_message_;
   const OnOperation on_operation_;
   GroupOperations operations_;
-  std::map<std::uint32_t, Kind> kinds_;                              // keyed by number of the text
+  std::map<std::uint32_t, Kind> kinds_;  // figures of each kind, keyed by number of the text
   std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // keyed by group and thread
   // For each thread, the end of its last operation in any group.
   std::vector<std::int64_t> last_end_;
   std::map<Pair, Link> clusters_;
-  std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;  // messages and bytes
+  // Numbers of messages and bytes, keyed by both hosts.
+  std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;
   std::uint64_t other_messages_ = 0;
   std::uint64_t records_ = 0, unknown_ = 0;
 };

@@ -190,7 +190,7 @@ class BackwardWalk {
 
   const GroupMessages& messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
-      passages_;  // keyed by sending and receiving host
+      passages_;  // time of the fastest message, keyed by sending and receiving host
   MessagePlace place_;
   std::int64_t at_nanos_ = 0;
   std::vector<GroupSegment> segments_;

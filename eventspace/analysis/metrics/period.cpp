@@ -33,9 +33,9 @@ constexpr double as_good = 0.02;
 constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
-  double frequency = 0;  // per nanosecond
-  // Power n r². The n times are unit vectors on a circle of one period; r is the length of their
-  // mean.
+  double frequency = 0;  // unit: 1 / nanosecond
+  // Power n r²: each of the n times is a unit vector on a circle, of which one turn is one period.
+  // r is the length of the mean of these vectors.
   double power = 0;
   double phase = 0;  // direction of the mean vector, in turns
 };

@@ -43,7 +43,8 @@ class StepCurve {
   const std::size_t points_max_;
   const std::uint64_t full_;
   std::vector<Step> steps_;
-  std::int64_t width_nanos_ = 0;  // a shorter step is merged with the next one
+  // Least width of a step; a shorter step is merged with the next one.
+  std::int64_t width_nanos_ = 0;
   std::int64_t since_nanos_ = 0;
   bool has_begun_ = false;
   std::uint64_t level_ = 0, most_ = 0;

@@ -50,7 +50,7 @@ class Transfers {
     std::int64_t first_nanos = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
     std::int64_t used_nanos = 0;
-    std::int64_t arrival_nanos = 0;  // sum of the times from begin to arrival of all data
+    std::int64_t arrival_nanos = 0;  // sum of the transfers' times from begin to arrival
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
@@ -65,7 +65,7 @@ class Transfers {
     std::uint32_t from, to;
     std::uint64_t streams;
     bool takes_streams = false;
-    std::array<Sums, 2> sums;  // indexed by source
+    std::array<Sums, 2> sums;  // sums for each Source
     StepCurve curve;
     Source source() const { return sums[0].has_any() ? Source::link : Source::ends; }
     const Sums& counted() const { return sums[static_cast<std::size_t>(source())]; }
@@ -89,7 +89,8 @@ class Transfers {
   const bool is_on_;
   const std::size_t changes_max_;
   const std::size_t points_max_;  // maximum number of points of a pair's curve
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // indexes in paths_
+  // Index in paths_ for each pair of clusters.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
   std::vector<Path> paths_;
   // Source that is counted for each Path. The first judge() after the Path's first transfer chooses
   // it.

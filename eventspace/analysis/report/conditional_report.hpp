@@ -49,7 +49,7 @@ struct ConditionalReport {
   double cached_share = 0;
   std::vector<std::uint64_t> by_values_needed;
   Summary time_to_decide;
-  std::vector<Point> decision_times;  ///< at most 2048 points, each for equally many rounds
+  std::vector<Point> decision_times;  ///< at most 2048 points; each stands for equally many rounds
   std::vector<Remote> remotes;
   std::vector<Together> together;
   std::uint64_t other_together = 0;

@@ -93,8 +93,9 @@ class Distribution {
   double squares_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
-  std::vector<std::int64_t> samples_;  // all numbers, if at most exact_max_; otherwise empty
-  std::vector<Range> ranges_;          // sorted by index; empty if samples_ has all numbers
+  // All numbers while there are at most exact_max_; otherwise empty.
+  std::vector<std::int64_t> samples_;
+  std::vector<Range> ranges_;  // sorted by index; empty while samples_ contains all numbers
   // Range of the last number; the next number is often in the same range.
   std::size_t last_range_ = 0;
 };

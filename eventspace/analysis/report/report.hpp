@@ -173,8 +173,9 @@ struct Report {
   std::vector<ConditionalReport> conditionals;
   GroupsReport groups;
   TransfersReport transfers;
-  std::vector<Series> series;  ///< not in the JSON
-  TimelineReport timeline;     ///< not in the JSON; empty without AnalysisOptions::timeline_parts
+  std::vector<Series> series;  ///< courses of figures; not in the JSON
+  /// Not in the JSON; empty unless AnalysisOptions::timeline_parts is set.
+  TimelineReport timeline;
 };
 
 template <class Visitor>

@@ -82,7 +82,8 @@ constexpr bool is_of_link(TimeCause cause) {
 struct TimeRow {
   std::string operation;  ///< "" for time between operations
   TimeCause cause = TimeCause::unknown;
-  std::string where;  ///< link, network, cluster of the computing threads, or reason
+  /// Link, network, cluster of the computing threads, or reason for an unknown cause.
+  std::string where;
   std::int64_t nanos = 0;
   double share = 0;
   /// Thread with the largest part of `nanos`, or for which all threads waited longest.

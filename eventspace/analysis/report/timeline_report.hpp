@@ -20,8 +20,9 @@ struct TimelineReport {
 
   /// Part of a thread's time that has one label.
   struct Part {
-    std::uint32_t label = nothing;   ///< index in `labels`; nothing outside of the thread's life
-    std::uint32_t thread = nothing;  ///< rank of a thread for which this one waited
+    std::uint32_t label = nothing;  ///< index in `labels`; nothing outside of the thread's life
+    /// Rank of the thread for which this thread waited; nothing if it waited for none.
+    std::uint32_t thread = nothing;
     std::int64_t nanos = 0;
   };
   struct Stretch {
