@@ -185,7 +185,7 @@ struct Xor {
 
 template <class T>
 Lane<Element<T>> settle_bool(Lane<Element<T>> lane) {
-  // A byte other than 0 and 1 must not become a bool.
+  // A bool must not have a byte other than 0 and 1, so each other byte becomes 1.
   if constexpr (std::is_same_v<T, bool>)
     return lane != Lane<std::uint8_t>{} ? all(std::uint8_t{1}) : Lane<std::uint8_t>{};
   return lane;

@@ -21,7 +21,7 @@ using Location = std::int64_t;
 
 template <class T>
 T read_as(const std::byte* from) {
-  // Copying a byte other than 0 and 1 into a bool is undefined.
+  // Copying a byte other than 0 and 1 into a bool is undefined, so compares it with 0 instead.
   if constexpr (std::is_same_v<T, bool>) return *from != std::byte{0};
   T value;
   std::memcpy(&value, from, sizeof value);
@@ -44,8 +44,8 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue("NaN", index);
 }
 
-/// Finds the first index in this block at which the two elements cannot be combined. Throws its
-/// error.
+/// Finds the first index in this block at which the two elements cannot be combined, and throws the
+/// error for these elements.
 [[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
                                     std::span<const std::byte> left,
                                     std::span<const std::byte> right, std::size_t first_index) {

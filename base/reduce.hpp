@@ -41,7 +41,7 @@ class BadValue : public std::runtime_error {
   std::size_t wrong_size_;
   std::optional<std::size_t> index_;
 };
-/// The result of an integer operation exceeds its type.
+/// Error for an integer result that exceeds the range of its type.
 class Overflow : public BadValue {
  public:
   using BadValue::BadValue;

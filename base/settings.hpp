@@ -70,7 +70,6 @@ class MapBuilder {
 /// parse_settings() reads YAML. `name` is the file name in messages. The size is limited because
 /// the parser needs up to 250 bytes of memory per byte of text.
 /// Throws: ConfigError for
-/// Throws: ConfigError for
 /// - invalid YAML, and empty or binary text (NUL bytes or invalid UTF-8),
 /// - text larger than `settings_bytes_max`, and more than 64 levels,
 /// - duplicate keys (each with both positions), and keys that are not scalars,
@@ -125,7 +124,7 @@ class MapReader {
   MapReader& operator=(const MapReader&) = delete;
 
   bool has(std::string_view key);
-  /// Returns the value of `key` unread; null Settings if the map has no such key.
+  /// Returns the value of `key` without a check; null Settings if the map has no such key.
   Settings take(std::string_view key);
   Settings take_required(std::string_view key, std::string_view expected);
 

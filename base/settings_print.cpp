@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t columns_max = 100;
 constexpr std::size_t indent_step = 2;
-/// Maximum length of a key without "? ". YAML allows 1024 bytes for a simple key.
+/// Maximum number of bytes of a key that is printed without the prefix "? ". YAML allows 1024.
 constexpr std::size_t short_key_max = 1000;
 
 bool is_plain_start(std::string_view text) {

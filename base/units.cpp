@@ -21,7 +21,8 @@ struct Unit {
   std::uint64_t scale;
 };
 
-// Ordered by size. If the texts with two units are equally short, printing uses the larger unit.
+// Units from the largest to the smallest. If the texts with two units are equally short, printing
+// uses the larger unit.
 constexpr std::array<Unit, 6> time_units = {{{"h", 3'600'000'000'000},
                                              {"min", 60'000'000'000},
                                              {"s", 1'000'000'000},

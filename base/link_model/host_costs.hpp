@@ -70,7 +70,7 @@ struct FrameCosts {
   double send_spread = 0, receive_spread = 0;  ///< relative spreads; 0 = not measured
   friend bool operator==(const FrameCosts&, const FrameCosts&) = default;
 
-  /// Returns the window for a maximum of `frame_bytes` bytes in a frame.
+  /// Returns the window in bytes, if a frame has at most `frame_bytes` bytes.
   std::uint64_t window(std::uint64_t frame_bytes) const {
     constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
     if (window_bytes != 0) return window_bytes;
