@@ -41,7 +41,8 @@ GroupOperation group_operation_of(std::string_view text);
 /// Returns the name of the group that carries out the operations of a declared collective. `label`
 /// is the name of a further deployment; "" = the first deployment.
 std::string group_of_collective(std::string_view label, std::string_view collective);
-/// Returns the collective whose operations a group of that name carries out; "" if there is none.
+/// Returns the declared collective whose operations the group `group` carries out; "" if there is
+/// none.
 std::string_view collective_of_group(std::string_view group);
 /// Returns a text that names the operation, such as "allreduce of world by tree (tuned)".
 std::string words_of(const GroupOperation& operation);
@@ -69,7 +70,7 @@ struct GroupStep {
   /// which the fold or copy began.
   std::int64_t begin_nanos = 0;
   /// Time at which the first link had accepted the message (send), at which the message had arrived
-  /// (receive), or at which the fold or copy ended
+  /// (receive), or at which the fold or copy ended.
   std::int64_t end_nanos = 0;
 };
 

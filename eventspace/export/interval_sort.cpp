@@ -112,7 +112,7 @@ void SpanSort::merge(const std::function<void(const Span&)>& visit) {
   std::uint64_t begin = 0;
   for (const std::uint64_t end : run_ends_)
     runs.emplace_back(*to_read_, std::exchange(begin, end), end, spans);
-  // Equal spans keep the order in which they were added.
+  // If spans are equal, the span that was added first comes first.
   const auto is_later = [&](std::size_t one, std::size_t other) {
     if (is_before(runs[one].first(), runs[other].first())) return false;
     return is_before(runs[other].first(), runs[one].first()) || one > other;

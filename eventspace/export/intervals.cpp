@@ -414,8 +414,8 @@ class Nesting {
     const auto has_ended = [&](const Open& top) {
       if (top.interval.end_nanos != interval.begin_nanos)
         return top.interval.end_nanos < interval.begin_nanos;
-      // An open interval that ends when the new one begins still encloses the new one if the new
-      // one is empty and deeper.
+      // If an open interval ends when the new one begins, it still encloses a new one that is empty
+      // and deeper.
       return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
     };
     while (!open.empty() && has_ended(open.back())) leave(row);

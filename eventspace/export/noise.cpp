@@ -82,7 +82,7 @@ class Writing : public Computations {
     if (!has_begun_) {
       has_begun_ = true;
       begin_ = computation.begin_nanos;
-      // Noise simulators skip comment lines.
+      // Writes the name of the thread as a comment line. Noise simulators skip such lines.
       line("# {}\n", thread.name);
     }
     end_ = computation.end_nanos;

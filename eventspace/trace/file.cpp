@@ -108,7 +108,8 @@ void write_whole(const std::filesystem::path& path, std::string_view text) {
       file.append(text);
       return file.finish();
     } catch (const base::OutputError&) {
-      // If the file exists now, another process or thread has written it in the meantime.
+      // If the file exists now, another process or thread has written it in the meantime. Its
+      // contents are compared below.
       if (!std::filesystem::exists(path)) throw;
     }
   }

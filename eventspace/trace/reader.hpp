@@ -21,7 +21,7 @@ namespace eventspace {
 /// several fields.
 struct TraceLosses {
   std::uint64_t records_dropped = 0;  ///< records that a full record buffer dropped
-  std::uint64_t records_missing = 0;  ///< records that are missing: gaps in their numbers
+  std::uint64_t records_missing = 0;  ///< records whose numbers are missing in the file
   std::uint64_t damaged_places = 0;   ///< damaged parts, each up to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
   std::uint64_t chunks_unknown = 0;   ///< whole chunks of an unknown version or kind

@@ -163,8 +163,8 @@ Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) con
   return binding;
 }
 
-/// Returns the noise in the computation before operation `order` of a thread. The result is at
-/// least 0 and at most `nanos`, the length of the computation.
+/// Returns the noise in the computation before the operation with index `order` of a thread. The
+/// result is at least 0 and at most `nanos`, the length of the computation.
 std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
                                     std::int64_t nanos) const {
   const auto& operations = all_.threads_[thread].operations;
@@ -217,8 +217,8 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
     binding.queued_nanos = queued_at(above->link_down, best.nanos(), here.down_nanos);
 }
 
-/// Adds the end of the group operation by which a `schedule` wrapper carried out this operation of
-/// a declared collective.
+/// Adds to `best` the end of the group operation by which a `schedule` wrapper carried out this
+/// operation of a declared collective.
 void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
                                    Best& best) const {
   const std::string& collective = all_.shape_.graphs[all_.shape_.trees[round.tree].graph];
@@ -325,7 +325,7 @@ std::uint32_t Bindings::bytes_up(const KeptRound& round, const KeptPass& pass) c
   return has_result ? pass.bytes : 0;
 }
 
-/// Adds the moments below a collector for which a result waited before it could pass up.
+/// Adds to `best` the moments below a collector for which a result waited before it could pass up.
 void Bindings::add_below(std::uint32_t number, Best& best) const {
   const KeptPass& pass = all_.passes_[number];
   const KeptRound& round = all_.rounds_[pass.round];
@@ -336,7 +336,7 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
   const KeptPass* below = all_.pass_at(round, lane.below);
   if (below != nullptr) {
     // Some contributors of a join return before its result is known. They did not wait for the
-    // result.
+    // result, so it is left out for them.
     if (lane.join == none || below->up_nanos <= pass.up_nanos)
       best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
                lane.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
@@ -383,7 +383,7 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
   best.add(adopted, labels.runtime);
 }
 
-/// Adds the end of the earlier round whose result a `lagged` wrapper returned.
+/// Adds to `best` the end of the earlier round whose result a `lagged` wrapper returned.
 void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   if (round.sequence < labels.lag) return;  // the operation returned immediately

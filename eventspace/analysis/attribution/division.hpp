@@ -26,7 +26,8 @@ struct Segment {
 /// one, and so on, until `until_nanos`. Calls `visit` for each segment on this way. The segments
 /// adjoin, so their sum is the whole time from `until_nanos` to `from`.
 ///
-/// Returns the number of moments that were recorded before a moment that they waited for.
+/// Returns the number of contradictions: binding moments whose recorded time is after the moment
+/// that waited for them.
 std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t until_nanos,
                         const std::function<void(const Segment&)>& visit);
 
@@ -44,7 +45,7 @@ struct ThreadPart {
 /// and calls `visit` for each part. The parts adjoin. The parts of one operation are visited from
 /// its end to its begin.
 ///
-/// Returns the number of moments that were recorded before a moment that they waited for.
+/// Returns the number of contradictions, as walk_back() does.
 std::uint64_t divide_thread(const Bindings& bindings, std::uint32_t thread,
                             std::int64_t begin_nanos, std::int64_t end_nanos,
                             const std::function<void(const ThreadPart&)>& visit);

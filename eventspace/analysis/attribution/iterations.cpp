@@ -37,7 +37,7 @@ class Finder {
     count_uses();
   }
 
-  /// Returns the number of the Uses whose operations end iterations; nullopt if there are none.
+  /// Returns the index of the Uses whose operations end iterations; nullopt if there are none.
   std::optional<std::uint32_t> cut() const {
     std::optional<std::uint32_t> best;
     for (const bool of_collectives : {true, false}) {

@@ -45,7 +45,7 @@ class SensitivityFinder {
 
  private:
   using Labels = std::vector<std::uint32_t>;
-  /// Link, network, host or cluster.
+  /// An object whose influence on the run is examined: a link, network, host or cluster.
   struct Object {
     std::string name;
     Labels labels;

@@ -86,7 +86,7 @@ class MomentReader::ThreadCalls {
     }
   }
 
-  /// Adds the call by which the thread waited for a started operation to the list of its
+  /// Adds the call by which the thread waited for a started operation to the list of the thread's
   /// operations.
   void connect_wait(std::uint32_t number, const ThreadOperation& operation) {
     const ThreadCall& call = thread_.calls[number];

@@ -70,7 +70,7 @@ class GroupOperations {
   GroupTexts texts_;
   // Shares whose own record has not arrived yet, keyed by host and number of the share.
   std::unordered_map<Key, HostShare, Hash> shares_;
-  // Keyed by WholeOperation::text and WholeOperation::number.
+  // Incomplete operations, keyed by WholeOperation::text and WholeOperation::number.
   std::unordered_map<Key, Open, Hash> open_;
   std::map<std::uint64_t, Key> by_age_;
   std::uint64_t next_age_ = 0;

@@ -54,7 +54,7 @@ class RoundTable {
   using Done = std::function<void(const Round&)>;
   RoundTable(const Shape& shape, std::size_t bytes_max, Done done);
 
-  /// Adds a record of the Lane `lane`. arrival: index of the record among all records.
+  /// Adds a record of the Lane `lane`. `arrival` is the index of the record among all records.
   void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
            std::uint32_t arrival = 0);
   void finish();

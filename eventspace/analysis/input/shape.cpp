@@ -17,7 +17,7 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 
 namespace {
 
-// No real run reaches these limits, but a forged structure may exceed them.
+// Limits of what can be analysed. No real run reaches them, but a forged structure may.
 constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
 constexpr std::uint32_t threads_max = 1u << 24;
 constexpr std::uint32_t stages_in_a_row_max = 1u << 16;

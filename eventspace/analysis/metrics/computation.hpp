@@ -73,7 +73,8 @@ class Computation {
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< noise in critical computations, by leaf
 
-  /// The path and the kind of a thread's operation. Two of them identify a place of the program.
+  /// The path and the kind of a thread's operation. The values of the operations before and after a
+  /// computation identify its place in the program.
   struct At {
     std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group or no operation
     std::uint64_t kind = 0;     ///< number of the kind of operation; 0 = no operation
@@ -145,7 +146,7 @@ class Computation {
     std::set<std::uint64_t> started;  // sequences of started operations that have no record yet
     std::vector<std::uint32_t> places;
     std::uint64_t lead_of = 0;  // number of the round to which `lead_used` refers
-    // Part of that round's lead (RoundNote) by which noise has already delayed the round.
+    // Part of the lead of that round (RoundNote::lead_nanos) that noise has already used up.
     std::int64_t lead_used = 0;
   };
   struct Iteration {

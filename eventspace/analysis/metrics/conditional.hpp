@@ -89,7 +89,7 @@ class Conditional {
     std::vector<Remote> remotes;  // indexed like Structure::Wrapper::combines
     // Values of other clusters that each undecided round has used so far, keyed by sequence.
     std::unordered_map<std::uint64_t, std::vector<Value>> used;
-    // Keyed by the slots of the used values.
+    // Rounds that used the same values of other clusters, keyed by the slots of these values.
     std::map<std::vector<std::uint32_t>, Together> together;
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
@@ -119,7 +119,7 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  // Indexed by tree; Lane and check.
+  // Lane and index of each condition check, indexed by tree.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;
 };
 

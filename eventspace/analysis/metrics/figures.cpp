@@ -74,9 +74,9 @@ void Figures::add(const Round& round) {
 }
 
 /// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`, so that
-/// no thread waited for others. Such a round is added after the next complete round. That complete
-/// round waited for its critical thread, which spent time in this round before. So the time of that
-/// thread in this round is added to the thread's critical figures.
+/// no thread waited for others. Such rounds are added after the next complete round, `latest`. The
+/// time that the critical thread of `latest` spent in this round delayed `latest`. It is therefore
+/// added to the critical times of that thread.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;

@@ -13,7 +13,7 @@ namespace eventspace {
 
 /// Questions of a user about the run after changes.
 struct Questions {
-  /// "link:alpha>beta.latency=5ms"; all are predicted together.
+  /// Changes such as "link:alpha>beta.latency=5ms". All are predicted together.
   std::vector<std::string> changes = {};
   /// Numbers (from 1) of findings that are removed as well.
   std::vector<std::int64_t> without = {};

@@ -40,8 +40,8 @@ constexpr std::string_view finding_name(FindingKind kind) { return name_in(findi
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
 
-/// Cause of lost time that the report names. Thresholds:
-/// eventspace/analysis/diagnosis/findings.hpp.
+/// Cause of lost time that the report names. eventspace/analysis/diagnosis/findings.hpp has the
+/// thresholds.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;

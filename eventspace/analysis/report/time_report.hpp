@@ -86,7 +86,8 @@ struct TimeRow {
   std::string where;
   std::int64_t nanos = 0;
   double share = 0;
-  /// Thread with the largest part of `nanos`, or for which all threads waited longest.
+  /// Thread with the largest part of `nanos`. For waits for another thread's computing or noise, it
+  /// is the thread for which all threads waited longest.
   std::string most;
   std::int64_t most_nanos = 0;
 };

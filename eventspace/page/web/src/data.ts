@@ -33,15 +33,15 @@ export interface Shape {
 }
 
 /**
- * Adjoining parts of threads' time in a span of the run, thread by thread. Except for `parts`, each
- * list has one entry for each part; -1 = none.
+ * Parts of threads' time in a span of the run, thread by thread. The parts of a thread adjoin. Except
+ * for `parts`, each list has one entry for each part; -1 = none.
  */
 export interface Stretch {
   begin: number;
   end: number;
-  parts: number[]; // count of each thread's parts
+  parts: number[]; // number of parts of each thread
   label: number[];
-  thread: number[]; // thread for which this one waited
+  thread: number[]; // rank of the thread for which this thread waited
   nanos: number[];
 }
 
