@@ -33,8 +33,8 @@ export interface Shape {
 }
 
 /**
- * Parts of threads' time in a span of the run, thread by thread. The parts of a thread adjoin. Except
- * for `parts`, each list has one entry for each part; -1 = none.
+ * Parts of threads' time in a span of the run, thread by thread. The parts of a thread adjoin.
+ * Except for `parts`, each list has one entry for each part; -1 = none.
  */
 export interface Stretch {
   begin: number;
