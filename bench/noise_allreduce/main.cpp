@@ -39,9 +39,9 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
                  "Standard deviation of the computing time, in percent")
       ->check(CLI::Range(0.0, 25.0));
   app.add_option("--values", options.values,
-                 "What threads contribute: best (the condition is known from a part in all "
-                 "iterations but the last), worst (in none), or a FILE with a row per iteration "
-                 "and a column per thread")
+                 "What threads contribute. best: a part decides the condition, in all iterations "
+                 "but the last. worst: no part decides it. FILE: a row per iteration and a column "
+                 "per thread")
       ->capture_default_str();
   app.add_option(
       "--decisions", options.decisions,

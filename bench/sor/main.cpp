@@ -36,9 +36,9 @@ void add_options(CLI::App& app, bench::SorOptions& options) {
                  "Declared time to relax one row; a host divides it by its speed")
       ->capture_default_str();
   app.add_option("--halo", options.halo,
-                 "Between clusters: plain (each border row is sent and waited for), hidden (rows "
-                 "are relaxed on both sides to hide the latency of the link), or the number of "
-                 "iterations that a border may be under way")
+                 "How borders cross links between clusters. plain: each border row is sent and "
+                 "waited for. hidden: rows are relaxed on both sides, which hides the latency of "
+                 "the link. A number: iterations that a border may be under way")
       ->capture_default_str();
   app.add_option("--image", options.image, "Write the grid to this file as a picture (PPM)");
   app.add_option("--raw", options.raw, "Write the grid to this file: f64, row after row");

@@ -37,8 +37,9 @@ void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name
   if (!is_right)
     throw SharedSpaceFull(fmt::format(
         "shared space '{}' cannot have an element '{}' of template \"{}\" that keeps {} of {} "
-        "slots, with {} places in line: names have 1 to {} bytes, templates at most {}, slots are "
-        "at least 3 and 2 more than are kept, places in line 1",
+        "slots, with {} places in line. Names have 1 to {} bytes, and templates at most {}. An "
+        "element "
+        "has at least 3 slots, 2 more than it keeps, and a place in line",
         mapping.name(), name, text, keep_newest, whole.slots, whole.line, shared_name_bytes_max,
         shared_template_bytes_max));
 }

@@ -138,7 +138,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
     const auto found = connections_.find(arrived.connection);
     const bool is_known = found != connections_.end();
     if (has_ended_) return Verdict::ignore;
-    if (!is_known && is_ours()) throw LinkError("a frame on a connection that nobody has made");
+    if (!is_known && is_ours()) throw LinkError("a frame on a connection that does not exist");
     if (!arrived.is_last()) {
       if (!is_known) connections_[arrived.connection] = true;
       if (is_known && !found->second) return Verdict::ignore;
