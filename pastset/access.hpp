@@ -19,11 +19,11 @@ struct Stored {
   base::Payload payload;
 };
 
-/// A read or a move that waits in an element without blocking a context (an OS thread or fiber):
-/// see Element::begin(). Owns: nothing. The caller of Element::begin() owns the object, so a wait
-/// allocates no memory. Thread-safe: no. Only the element may use it, from begin() until notify()
-/// or until cancel() has
-///   returned true.
+/// A read or a move that waits in an element without blocking a context (an OS thread or fiber).
+/// Element::begin() starts it.
+/// Owns: nothing. The caller of Element::begin() owns the object, so a wait allocates no memory.
+/// Thread-safe: no. From begin() on, only the element uses the object, until it calls notify() or
+///   until cancel() returns true.
 class Access : public runtime::Waiter {
  public:
   enum class Kind : std::uint8_t { observe, observe_number, newest, move };
@@ -44,7 +44,8 @@ class Access : public runtime::Waiter {
   bool is_waiting = false;
 };
 
-/// Starts a read or a move: see Element::start_move(). `moved` is the tuple to move.
+/// Starts a read or a move, and returns its handle: see Element::start_move(). `number` has the
+/// meaning of Access::number. `moved` is the tuple to move; a read needs none.
 runtime::Handle<Stored> start_access(Element& element, Access::Kind kind, std::uint64_t number = 0,
                                      base::Payload moved = {});
 

@@ -16,9 +16,9 @@ namespace pastset {
 /// element was deleted.
 ///
 /// Usage: first read `seen = changes.count()`, then read the elements, then call wait(seen). A
-///   change between the reads and the wait is never missed. wait() may return although the elements
-///   contain nothing new. The reason is that an element of a read-only shared space reports a
-///   change late, possibly after a read that found it.
+///   change between the reads and the wait is never missed. wait() sometimes returns although the
+///   elements contain nothing new. An element of a read-only shared space reports a change late,
+///   possibly after the caller has read it.
 /// Owns: nothing; the elements must outlive it.
 class AnyChange {
  public:
@@ -30,7 +30,8 @@ class AnyChange {
   std::uint64_t count() const;
   /// Blocks while count() equals `seen`. Returns false if the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
-  /// Returns when `elements[place]` (see the constructor) last changed; 0 if it never changed.
+  /// Returns the instant of the last change of the element with index `place` in the constructor's
+  /// list; 0 if it never changed.
   base::Nanos changed_at(std::size_t place) const;
   /// Reports a change. Only elements call it; the calling element may hold its own mutex.
   void tell(const Element& changed, runtime::DeferredWakes& wakes);

@@ -119,9 +119,9 @@ class Element {
   /// Returns the error message for an access whose deadline has passed.
   virtual std::string lateness(const Access& access) const = 0;
 
-  // The handle returns the tuple that was read, or the number of the moved tuple. If the handle is
-  // destroyed, or if the deadline of its wait() passes, an operation that has not happened yet is
-  // cancelled. wait() then throws DeadlinePassed.
+  // wait() of the returned handle returns the tuple that was read, or the number of the moved
+  // tuple. If its deadline passes, it throws DeadlinePassed. Then, and when the handle is
+  // destroyed, an operation that has not happened yet is cancelled.
 
   runtime::Handle<Stored> start_move(base::Payload payload) {
     return start_access(*this, Access::Kind::move, 0, std::move(payload));

@@ -23,7 +23,7 @@ class Space {
   /// template.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {});
-  /// Registers an element that was created elsewhere under its own name.
+  /// Adds an element that was created elsewhere to the space, under the element's own name.
   /// Requires: no element has that name.
   void adopt(std::shared_ptr<Element> element);
   std::shared_ptr<Element> find(std::string_view name) const;  ///< nullptr if there is none

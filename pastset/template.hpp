@@ -61,8 +61,8 @@ class Template {
   std::string text() const;  ///< notation that parse() reads
   /// Size in bytes of every tuple; nullopt if a field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
-  /// Type of all values of a tuple. It is `unknown` if a field is text or bytes, because a program
-  /// may store any type there.
+  /// Type that all values of a tuple have; `several` if their types differ. It is `unknown` if a
+  /// field is text or bytes, because a program may store any type there.
   base::ValueType value_type() const { return value_type_; }
   /// Checks whether `payload` is a tuple of this template. Returns an empty string if it is,
   /// otherwise a sentence with the reason.

@@ -35,7 +35,8 @@ class Waiters {
 
     Waiters& among;
     base::Payload stored;
-    const std::uint32_t place;            ///< index in the line (pastset/shared/log.hpp)
+    const std::uint32_t
+        place;  ///< index in the line: the queue of waiting moves of a shared element
     std::optional<std::uint64_t> number;  ///< number of the tuple, set once it is in the element
     std::exception_ptr error;             ///< reason why the tuple will never be moved
     runtime::WaitList waiting;

@@ -62,12 +62,11 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 // ---- users of an extent ----------------------------------------------------------------------
 
-/// Whether no user keeps the extent in use. Users are processes that hold it, and elements that
-/// keep a tuple in it. When a new user replaces an old one, it registers before the old one
-/// unregisters. A process that reads registers before the element drops the tuple. An element
-/// registers before the process that moves drops its hold. The two loads below therefore see one of
-/// the two users, unless a new user replaces the old one between the loads. A change of `turns`
-/// shows that this has happened.
+/// Whether the extent has no user. Users are processes that hold it, and elements that keep a tuple
+/// in it. A new user registers before the user that it replaces unregisters: a process that reads,
+/// before the element drops the tuple; an element, before the moving process drops its hold. One of
+/// the two loads below therefore sees a user, unless users were replaced between the loads. In that
+/// case `turns` has changed, and the result is false.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;

@@ -16,10 +16,10 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Allocates extents: ranges of memory for tuples above 48 bytes. It tolerates that processes of
-/// the space die at any moment. The extents follow the rest of the space in the mapping. Their
-/// address range is several times larger than the memory limit, so that some gap is long enough for
-/// any mix of sizes.
+/// Allocates extents: ranges of memory for tuples above 48 bytes. It stays consistent if a process
+/// of the space dies at any instruction. The extents follow the rest of the space in the mapping.
+/// Their address range is several times larger than the memory limit, so that some gap is long
+/// enough for any mix of sizes.
 ///
 /// Why:         An extent is free while no process holds it and no element keeps a tuple in it. The
 ///              process that needs an extent checks that, so no process has to release one. A dead
@@ -73,8 +73,8 @@ class SharedArena {
   };
 
   /// Takes an extent for a tuple of `bytes` bytes. They count towards the memory limit `most` of
-  /// the element that `charge` identifies (charge_of()). Returns nullopt if less than `bytes +
-  /// spare` of the limit is unused, or if the space has no memory now.
+  /// the element that `charge` identifies (charge_of()). Returns nullopt if fewer than `bytes +
+  /// spare` bytes of that limit are unused, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
@@ -97,9 +97,10 @@ class SharedArena {
   /// notes the newest tuple that the element has there: its number is `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// Repairs the notes about an element whose holder has died. The holder may have called
-  /// note_tuple() for tuples that it did not append. Drops these notes: the notes for numbers from
-  /// `last` on, except in the extent `open`. For a deleted element, `last` is 0.
+  /// Repairs the notes about an element after a process died that held it. That process may have
+  /// called note_tuple() for tuples that it did not append. Drops the notes for these tuples: their
+  /// numbers are `last` and above. The note in the extent `open` stays. For a deleted element,
+  /// `last` is 0.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 
@@ -107,7 +108,7 @@ class SharedArena {
     return generation * shared_elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
-  bool has_extents() const;  ///< whether an extent can be taken if there is memory for it
+  bool has_extents() const;  ///< whether an extent is free, or one can be added
   /// Returns how many bytes in use count towards the limit of the element that `charge` identifies.
   std::uint64_t bytes_of(std::uint64_t charge) const;
 

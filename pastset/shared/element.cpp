@@ -106,8 +106,8 @@ bool SharedElement::has_newest(std::uint64_t from) const {
   return it.oldest < it.last && from < it.last;
 }
 
-/// Reads a tuple and runs the X-functions while the element is held. If they throw, `first` is
-/// therefore unchanged.
+/// Reads a tuple and runs the X-functions, before the caller advances `first`. If they throw,
+/// nothing has changed.
 Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)

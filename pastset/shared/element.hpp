@@ -58,7 +58,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
-  /// Like ~LocalElement(). Accesses that still wait receive Deleted.
+  /// Fails every waiting access with Deleted, as ~LocalElement() does.
   /// Requires: notifications of started accesses do not destroy the element.
   ~SharedElement() override;
 
@@ -136,9 +136,9 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // locked before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  // Withdrawn moves: their places in the line (the queue of moves that wait for room).
+  // Places of withdrawn moves in the line (the queue of moves that wait for room); freed later.
   mutable std::vector<std::uint32_t> orphans_;
-  std::optional<base::Nanos> held_since_;  // time since which on_ring() found the lock taken
+  std::optional<base::Nanos> held_since_;  // since then on_ring() finds the lock taken
   Waiters waiters_{*this};
 };
 

@@ -20,9 +20,9 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // With keep_newest, moves must not block. But a process may pause after this call. The chunk
-  // (common extent of smaller tuples) would then stay in use, and other moves would have to wait
-  // for its memory.
+  // With keep_newest, gives no memory in the chunk ahead of the move. A process may pause between
+  // this call and its move. The chunk (common extent of smaller tuples) would stay in use, and
+  // other moves would wait for its memory, although they must not block.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
@@ -65,8 +65,8 @@ void ElementArena::note_gone() const {
 }
 
 /// Completes or undoes two changes that a dead process may have left unfinished. It may have noted
-/// a tuple that it did not append. It may have opened an extent that is not the chunk yet, or no
-/// longer.
+/// a tuple that it did not append. It may have opened an extent before it became the chunk, or not
+/// have closed an extent that is no longer the chunk.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }

@@ -11,14 +11,14 @@
 
 namespace pastset {
 
-/// Memory for the tuples of one element that are above 48 bytes, up to a limit. The largest tuples
-/// have an extent (range of memory) each. Others are stored one after the other in a common extent,
-/// the chunk, until it is full.
+/// Memory for the tuples above 48 bytes of one element, up to a limit. The largest tuples have an
+/// extent (range of memory) each. Others are stored one after the other in a common extent, the
+/// chunk, until it is full.
 ///
 /// Why:         a process may die at any moment. Each change therefore takes effect by one store,
 ///              as in SharedLog.
 /// Thread-safe: no; one thread at a time.
-/// Requires:    the element is held.
+/// Requires:    this process holds the lock of the element.
 class ElementArena {
  public:
   using Room = SharedArena::Room;
@@ -42,7 +42,8 @@ class ElementArena {
 
   /// Returns memory in which a caller writes a tuple before it is moved. Returns nullopt if the
   /// tuple is too small for an extent of its own, or if moves wait for memory. Also returns nullopt
-  /// if less than the memory for `to_keep + 1` further tuples of that size would remain.
+  /// if the rest of the element's memory would be too small for `to_keep + 1` further tuples of
+  /// that size.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
   /// Returns memory for a tuple that exists elsewhere and is so large that the copy takes a while.
   /// Unlike spare_room(), it may also return memory in the chunk.

@@ -108,14 +108,14 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
     if (!std::exchange(is_settled, true) || !is_waiting()) {
       runtime::DeferredWakes wakes;
       settle(wakes);
-      hold.let_go();  // before `wakes` wakes other contexts
+      hold.let_go();  // unlocks before the destructor of `wakes` wakes other contexts
     } else if (is_late) {
       // The element is held, so no process can append the tuple now.
       throw DeadlinePassed(no_room());
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // found here before the wake-up that reports it
+      std::rethrow_exception(error);  // the wake-up that reports the error may come later
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
@@ -154,7 +154,7 @@ void SharedElement::drop_orphans() const {
     is_deleted ? log_.forget_line(place) : log_.leave_line(place);
   if (is_deleted) return;
   try {
-    if (log_.admit()) come_back();  // settle() must complete the moves that were admitted
+    if (log_.admit()) come_back();  // on_ring() then completes the admitted moves
   } catch (const ElementError&) {
     // Waiters detect the error themselves.
   }

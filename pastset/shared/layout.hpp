@@ -21,8 +21,8 @@ using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a Word
 /// Number of extents (ranges of memory for large tuples) in the arena. It suffices even if all
-/// shared_elements_max elements are full of tuples with extents of their own, unless one of them
-/// has more than 16 MiB (chunk_bytes()).
+/// shared_elements_max elements are full of tuples with extents of their own, unless an element has
+/// more than 16 MiB of memory (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
@@ -95,14 +95,15 @@ struct Element {
   Word chunk;       ///< index of the chunk's extent, plus 1; 0 = no chunk
   Long chunk_used;  ///< bytes used in the chunk
   /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, Segment::newest has
-  /// the greatest integer for its extent. When the chunk is closed, this number is written there
-  /// instead.
+  /// the greatest integer for its extent, so that the extent counts as in use. When the chunk is
+  /// closed, this number is written there instead.
   Long chunk_newest;
   /// One bit for each process. `movers`: those that have moved a tuple. `takers`: those that have
   /// observed or axed.
   Word movers, takers;
-  /// Text about the process that was the last one in `movers` or `takers`, if it died. Empty while
-  /// another process is in that set.
+  /// `lost_mover` describes the process that left `movers` last, if it died. It is empty if that
+  /// process did not die, and while `movers` contains a process. `lost_taker` does the same for
+  /// `takers`.
   Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };
@@ -148,7 +149,7 @@ struct Segment {
       sizeof(Slot) + 3 * sizeof(Waiting) + 5 * sizeof(Element) + 7 * sizeof(Process) +
       11 * processes_max + 13 * shared_elements_max + 17 * extents_max + 19 * sizeof(Extent));
 };
-/// Returns the process at that index; zeros if there is none.
+/// Returns the process with the index `process` in the space; zeros if there is none.
 inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
   const Process& it = segment.processes.at(process);
   if (it.state == Process::nobody) return {};

@@ -24,8 +24,8 @@ enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns the number of the extent with the tuple of an entry, at most extents_max. It is wrong if
-/// the memory was overwritten.
+/// Returns the index of the extent that contains the tuple of an entry. If a faulty process
+/// overwrote the entry, the index is wrong, but at most extents_max.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));

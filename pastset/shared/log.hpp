@@ -106,10 +106,9 @@ class SharedLog {
   bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries to find memory for `tuple`, whose move by this process waits at position `place` of the
-  /// line (the queue of moves that wait for room).
-  /// Does nothing unless this move is the first in the line. Returns whether the tuple got memory
-  /// in this call.
+  /// Tries to find memory for `tuple`. A move by this process waits with it at position `place` of
+  /// the line. Does nothing unless this move is the first in the line. Returns whether the tuple
+  /// got memory in this call.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
   // ---- reads without a lock, for read-only processes
@@ -136,10 +135,11 @@ class SharedLog {
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   void note_change();  ///< counts a change; let_go() then wakes listening processes
-  /// Removes a process that has detached or died. If it has died, `who` describes it; otherwise
-  /// `who` is empty.
+  /// Removes the waiting moves and the bits of a process that has detached or died from the
+  /// element. If it has died, `who` describes it; otherwise `who` is empty.
   void forget(std::uint32_t process, const std::string& who);
-  /// Note that this process has moved a tuple (a mover), or has observed or axed one (a taker).
+  /// Records that this process has moved a tuple (is a mover), or has observed or axed one (is a
+  /// taker).
   void note_mover() { note(element_.movers, element_.lost_mover); }
   void note_taker() { note(element_.takers, element_.lost_taker); }
 

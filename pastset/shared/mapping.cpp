@@ -146,7 +146,8 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, uid_t
     throw SharedSpaceError(
         fmt::format("a shared space of user {}; expected one of user {}", status.st_uid, user));
   const int found = fcntl(memory.get(), F_GET_SEALS);
-  // If another process made the memory smaller, a read beyond the new end would kill the reader.
+  // The seals must keep other processes from making the memory smaller. Otherwise a read beyond the
+  // new end could kill this process.
   if (found < 0 || (found & segment_seals) != segment_seals)
     throw SharedSpaceError("memory that is no shared space: its size may change");
   const auto bytes = static_cast<std::size_t>(status.st_size);
@@ -183,7 +184,7 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
   void* const mapped = mmap(nullptr, mapped_bytes_, how, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
-  // Otherwise a core dump would allocate all pages of the arena.
+  // Leaves the arena out of core dumps, because a dump would allocate all its pages.
   madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);
   arena_ = std::make_unique<SharedArena>(*this);
 }

@@ -97,10 +97,10 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::string process_name(std::uint32_t process) const;
   /// Returns the process that made the space; nullopt after that process has detached properly. If
   /// the owner has died, dead_owner() returns a text about it such as "process 1234 (solver)", even
-  /// when its entry is used again.
+  /// after another process has got its entry.
   std::optional<std::uint32_t> owner() const;
   std::optional<std::string> dead_owner() const;
-  /// Wakes the processes whose bits are set.
+  /// Wakes processes of the space: bit i of `processes` stands for the process with index i.
   void ring(std::uint32_t processes) const;
 
   /// Scope in which this process holds a lock of the space. `of` tells in error messages what the
@@ -129,8 +129,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Time limit for callers that try again later, because other work cannot proceed while they wait
-  /// for a lock.
+  /// Longest wait for a lock by callers that delay other work while they wait. They try again
+  /// later.
   static constexpr base::Nanos brief_patience{20'000'000};
 
   /// Removes what a dead process has left: its locks, waiting moves, holds and entry. Does nothing

@@ -51,8 +51,8 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of `bytes` bytes fit at the same time, including a tuple that is being
-/// moved. The result assumes that the oldest tuples are freed first.
+/// Returns how many tuples of `bytes` bytes fit in `arena_bytes` bytes at the same time, including
+/// a tuple that is being moved. Requires that the oldest tuples are always freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;
@@ -62,7 +62,7 @@ constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
   // Tuples in chunks need more memory, because the end of each chunk is unused, and the first and
-  // last chunk are not full. Half as much more suffices.
+  // last chunk are not full. Half as much memory again suffices.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 

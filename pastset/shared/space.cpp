@@ -26,7 +26,7 @@ SharedSizes whole_extents(SharedSizes sizes) {
   return sizes;
 }
 
-/// Throws SharedSpaceFull if no shared space can contain such an element.
+/// Throws SharedSpaceFull if no shared space can contain an element with these sizes.
 void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
                            const std::string& text, std::uint64_t keep_newest,
                            const SharedSizes& whole) {
@@ -192,7 +192,7 @@ struct Region {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Returns the first region that no live element uses.
+/// Returns the first region of `bytes` bytes that no live element uses.
 Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   std::sort(taken.begin(), taken.end(),
             [](const Region& a, const Region& b) { return a.begin < b.begin; });
