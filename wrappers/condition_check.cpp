@@ -24,7 +24,7 @@ using paths::Partial;
 using paths::Result;
 using paths::StageId;
 
-/// A cluster's newest tuple and error mark at one moment.
+/// A cluster's newest tuple and error mark, as one call of look() found them.
 struct ConditionCheck::Seen {
   const pastset::Element* element = nullptr;
   std::optional<Partial> part;
@@ -37,7 +37,7 @@ struct ConditionCheck::Seen {
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
   std::shared_ptr<pastset::Element> asks;  // nullptr for our own cluster, or if tuples are pushed
-  // Value of element->last() when the cluster has sent all requested tuples.
+  // When the cluster has sent all requested tuples, element->last() has this value.
   std::uint64_t asked_for = 0;
   std::size_t watched = 0;  // index of the element in changes_
 

@@ -19,7 +19,7 @@
 namespace wrappers {
 
 struct ConditionCheckSettings {
-  bool may_prove = false;  ///< whether values of some clusters may decide a round (conditional)
+  bool may_prove = false;  ///< true = a round need not wait for all clusters (conditional)
   paths::Decision decision;
   /// Elements with the results of all clusters; empty if one tree covers all threads.
   paths::ClusterElements elements;
@@ -48,11 +48,11 @@ struct ConditionCheckSwitches {
 /// known. The wrapper combines values in the order of the clusters, so that all clusters compute
 /// the same bits.
 ///
-/// If clusters do not push their tuples, an undecided round immediately asks for tuples. It assumes
-/// that the last known values of other clusters still hold. From them it chooses the fewest
-/// clusters whose values would decide the round, and asks these. If even the values of all clusters
-/// would not decide the round, it asks all. If the replies do not decide the round, it asks the
-/// remaining clusters. It also asks again each cluster whose tuple was too old.
+/// If clusters do not push their tuples, an undecided round immediately requests tuples from other
+/// clusters. It assumes that the last known values of other clusters still hold. From them it
+/// chooses the fewest clusters whose values would decide the round, and asks these. If even the
+/// values of all clusters would not decide the round, it asks all. If the replies do not decide the
+/// round, it asks the remaining clusters. It also asks again each cluster whose tuple was too old.
 ///
 /// A sum of integers from several clusters may overflow. These integers have equal signs, so
 /// partial values can prove only one outcome of the condition. Example: partial sums of

@@ -86,7 +86,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
   std::map<LaneKey, Lane> lanes_;  // a lane exists while a fiber sends its pushes
-  std::set<Place> line_;           // all operations that have not continued yet
+  std::set<Place> line_;           // positions of all operations that have not continued yet
   std::uint64_t next_place_ = 0;
   runtime::WaitList emptied_;  // notified when an entry of lanes_ or line_ is removed
 };

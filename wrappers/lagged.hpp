@@ -14,9 +14,9 @@
 namespace wrappers {
 
 /// Sends a move (a contribution) down without waiting for it, and returns the result of an earlier
-/// move: the one
-/// `rounds` moves before. The first `rounds` moves return their own value, without a condition. The
-/// wrappers below can thus take as long as `rounds` rounds without delaying the program.
+/// move: the one `rounds` moves before. The first `rounds` moves return their own value, without a
+/// condition. The wrappers below can thus take as long as `rounds` rounds without delaying the
+/// program.
 ///
 /// Why:     As with a nonblocking allreduce, the program computes while the messages cross the wide
 ///          area. A solver therefore stops up to `rounds` iterations late.

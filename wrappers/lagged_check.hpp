@@ -55,7 +55,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   struct Value {
     std::uint64_t contributions = 0;
     base::Payload value;
-    base::Nanos came{0};  // time at which a round first found the value
+    base::Nanos came{0};  // instant at which a round first found the value
   };
   struct Cluster {
     std::shared_ptr<pastset::Element> element;

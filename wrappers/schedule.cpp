@@ -61,9 +61,9 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
 }
 
 /// Returns the reason why the hosts cannot perform the collective together; "" if they can. Each
-/// host with threads must have exactly one such wrapper, and all must have equal settings. The
-/// first wrapper reports a wrong number of wrappers. A wrapper with different settings reports the
-/// difference.
+/// host with threads must have exactly one wrapper for the collective, and all must have equal
+/// settings. The first wrapper reports a wrong number of wrappers. A wrapper with different
+/// settings reports the difference.
 std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
   const paths::Plan& plan = place.plan();
   const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {
@@ -189,7 +189,7 @@ paths::WrapperKind schedule_kind() {
     }
     const auto participants = groups::participants_of(place.plan());
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
-                          // Only the first host reports it.
+                          // Only the first host reports an unsupported operation.
                           !participants.empty() && participants.front() == place.host();
     if (const std::string why = is_asked ? why_not(place.plan(), declared_call(reduction, by)) : "";
         !why.empty())
