@@ -103,8 +103,8 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // `gone` below may be the last reference to the completion, whose mutex it then destroys. This
-    // is safe: a thread that has completed the completion has unlocked that mutex by now.
+    // The end of `gone` below possibly destroys the completion with its mutex. That is safe: a
+    // thread that called complete() has unlocked the mutex by now.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;

@@ -24,8 +24,8 @@ class Continuation {
 /// ready now, so that events of the same time keep their order.
 void schedule(Runtime& runtime, Continuation& continuation);
 
-/// Returns the time at which `deadline` ends a wait. For a default deadline on the virtual clock it
-/// returns Nanos::max(), because default deadlines do not exist there.
+/// Returns the instant at which `deadline` ends a wait. For a default deadline on the virtual clock
+/// it returns Nanos::max(), because default deadlines do not exist there.
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
 /// Returns the one of the two deadlines that ends a wait first.
 Deadline sooner(const Runtime& runtime, Deadline left, Deadline right);

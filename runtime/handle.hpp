@@ -17,7 +17,8 @@ template <class T>
 class Pending {
  public:
   virtual Completion& completion() = 0;
-  /// Returns the subject of an error, such as "path sum: wait for started move 3".
+  /// Returns the subject of error messages about the operation, such as "path sum: wait for started
+  /// move 3".
   virtual std::string text() const = 0;
   /// Implements Handle::wait(). Called at most once.
   virtual T take(Deadline deadline) = 0;

@@ -167,8 +167,8 @@ class Runtime {
   bool is_virtual() const;
   /// Returns the time since this runtime was created, in nanoseconds. Any context may call it.
   Nanos now() const;
-  /// Returns the time cheaply, for deadlines that are seconds away. Equals now() on the virtual
-  /// clock; on the steady clock it may lag by a few milliseconds.
+  /// Returns the same time as now(), but costs less. For deadlines that are seconds away. Equals
+  /// now() on the virtual clock; on the steady clock it may lag by a few milliseconds.
   Nanos roughly_now() const;
   /// Returns how often contexts have started, or continued after a wait, in total. This number
   /// measures the cost of a simulation; 0 on the steady clock.
@@ -176,14 +176,14 @@ class Runtime {
   /// Returns the system time at which now() was 0: nanoseconds since 1970 in UTC. For files and
   /// output, not for measurements. 0 on the virtual clock.
   Nanos utc_at_zero() const;
-  /// Returns the time of the machine's steady clock when now() was 0. All processes of the machine
+  /// Returns what the machine's steady clock showed when now() was 0. All processes of the machine
   /// share that clock. Steady clock only.
   Nanos steady_at_zero() const;
   /// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of the
   /// runtime.
   static std::string utc_text();
-  /// Blocks the calling context. If the context is cancelled, throws the exception that cancels
-  /// it, a Stop.
+  /// Blocks the calling context until `when`, or for `span`. If the context is cancelled, throws
+  /// the exception that cancels it, a Stop.
   void sleep_until(Nanos when);
   void sleep_for(Nanos span);
 
@@ -265,8 +265,8 @@ class ThreadAttachment {
 /// be reused.
 const void* calling_context();
 /// Runs the other services of the calling service's OS thread, handles arrived messages, and then
-/// returns. For services that would occupy the OS thread for long. Returns immediately in a thread,
-/// in a callback, on the virtual clock, and if the caller is cancelled.
+/// returns. A service calls it if it would otherwise occupy the OS thread for long. Returns
+/// immediately in a thread, in a callback, on the virtual clock, and if the caller is cancelled.
 void yield_to_services();
 /// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();

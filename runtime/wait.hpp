@@ -74,7 +74,7 @@ using Lock = std::unique_lock<Mutex>;
 class Context;
 class Futex;
 
-/// Time at which a wait ends, on the runtime's clock.
+/// Instant at which a wait ends, on the runtime's clock.
 ///
 /// A written deadline is set in the config, and it is an ordinary event when it passes. A default
 /// deadline only prevents endless waits on the steady clock. On the virtual clock it has no effect,

@@ -9,7 +9,8 @@ namespace runtime {
 /// thread, which then receives for all threads.
 ///
 /// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at the same
-/// time. Blocks: never. Context::current() is nullptr in begin_polling(), poll() and end_polling().
+///   time.
+/// Blocks: never. Context::current() is nullptr in begin_polling(), poll() and end_polling().
 class Poller {
  public:
   Poller() = default;

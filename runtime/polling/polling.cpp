@@ -63,7 +63,7 @@ void pause_core() {
 Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 SpinHistory& SpinHistory::of(const Reason& reason) {
-  static std::array<SpinHistory, 256> sites;  // reasons with the same index share an entry
+  static std::array<SpinHistory, 256> sites;  // reasons that hash to the same index share an entry
   const std::hash<const char*> hash;
   return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
 }
@@ -140,7 +140,7 @@ Pollers::Looking::Looking(Pollers* pollers) {
   for (std::size_t i = 0; i < used; ++i) {
     Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
-    place.lookers.fetch_add(1);  // remove() sees the count, or this thread sees nullptr
+    place.lookers.fetch_add(1);  // either remove() sees this count, or the next line finds nullptr
     Poller* const poller = place.poller.load();
     if (poller != nullptr)
       looked_at_[count_++] = {poller, &place.lookers};

@@ -159,7 +159,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
     if ((seen & sleepers) == 0) {
       if (!futex_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
-      holder = 0;  // the lock was free since the last check, so the limit counts from now
+      holder = 0;  // the lock was free since the last check, so the patience counts from now
     }
     if (std::exchange(holder, seen) != seen) began = steady_now();
     sleep_at(futex_, seen, doubt);

@@ -51,7 +51,7 @@ struct SharedBell {
 ///
 /// Why: a robust mutex of the C library stores pointers in the shared memory and follows them in
 ///   unlock. An invalid write of one process would then crash another.
-/// Blocks: while other processes hold the lock, for at most `patience` per holder.
+/// Blocks: while other processes hold the lock, for at most `patience` for each holder in turn.
 class SharedLock {
  public:
   class Holders {

@@ -131,7 +131,8 @@ DescriptorDoor::~DescriptorDoor() {
 
 base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   const base::Descriptor asking(socket(AF_UNIX, kind, 0));
-  const timeval most{patience_ms / 1000, 0};  // the listening process may never reply
+  // Time limit, because the listening process possibly never replies.
+  const timeval most{patience_ms / 1000, 0};
   setsockopt(asking.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const Name address(user, name);
   if (name.size() > name_bytes_max || !asking ||

@@ -168,7 +168,8 @@ bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reaso
 bool Context::wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason,
                       bool may_poll) {
   if (sees_cancel()) return true;
-  ENSURE(executor != nullptr || until == Nanos::max());  // `until` is on the executor's clock
+  // Without an executor there is no clock for `until`.
+  ENSURE(executor != nullptr || until == Nanos::max());
   Looks looks;
   if (executor != nullptr) {
     until = executor->on_steady_clock(until);

@@ -18,8 +18,9 @@ namespace runtime {
 
 class Executor;
 
-/// Counts the beginnings and ends of a fiber's waits. A timer compares the count to find out
-/// whether its wait has ended. It may do so even when another executor has reused the context.
+/// Counts the beginnings and ends of a fiber's waits. A timer compares the count with an earlier
+/// value to find out whether its wait has ended. That works even after another executor has reused
+/// the context.
 class WaitCount {
  public:
   std::uint64_t value() const { return count_.load(std::memory_order_relaxed); }
@@ -130,7 +131,7 @@ class Context {
 
   // Members of an OS thread.
   Futex* futex_ = nullptr;                 // its value changes with each unpark()
-  std::uint32_t seen_ = 0;                 // value of `*futex_` at the last park()
+  std::uint32_t seen_ = 0;                 // value of `*futex_` when the last park() ended
   std::atomic<Futex*> waits_at_{nullptr};  // futex of a park_at() in progress
   std::atomic<bool> has_ended_{false};     // the thread ended while attached to a runtime
   int attentions_ = 0;

@@ -116,7 +116,8 @@ class Executor final : private SchedulerOwner {
   std::mutex no_fibers_mutex_;
   std::condition_variable no_fibers_;
   bool has_no_fibers_ = false;
-  bool is_waited_for_ = false;  // whether end_services() waits; used on the executor's OS thread
+  // True while end_services() waits. Only the executor's OS thread uses it.
+  bool is_waited_for_ = false;
 };
 
 }  // namespace runtime

@@ -33,11 +33,11 @@ class Inbox {
     has_begun_.store(true);
     has_any_.store(true);
   }
-  /// Whether something was added since take().
+  /// Whether work or a fiber was added since the last take().
   bool has_any() const { return has_any_.load(); }
   bool has_begun() const { return has_begun_.load(); }
 
-  /// The result of take(), valid until it is destroyed.
+  /// The work and the fibers to wake that take() took from the inbox. Valid until the destructor.
   class Taken {
    public:
     explicit Taken(Inbox& inbox) : inbox_(inbox) {}

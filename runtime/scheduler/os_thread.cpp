@@ -31,14 +31,15 @@ struct Given {
 void* run(void* given) {
   const std::unique_ptr<Given> own(static_cast<Given*>(given));
   const AlternateStack for_signals(std::move(own->for_signals));
-  // Timers emulate links and computations. By default the kernel may delay them by another 50 us.
+  // Allows the kernel to delay timers of this thread by 1 ns at most, instead of the default 50 us,
+  // because timers emulate links and computations.
   prctl(PR_SET_TIMERSLACK, 1UL);
   own->work();
   return nullptr;
 }
 
-/// Address space that must stay free when a thread starts. Without it the start fails, which is
-/// only an error. A failed allocation in a running thread would end all threads.
+/// A thread is started only if this much address space stays free. Otherwise the start fails, and
+/// the caller can handle the error. A failed allocation in a running thread would end the process.
 constexpr std::size_t left_bytes = std::size_t{16} << 20;
 
 bool is_room_for(std::size_t stack_bytes) {

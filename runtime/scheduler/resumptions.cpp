@@ -36,7 +36,8 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  if (may_run_here) return continuation.resume();  // virtual clock: only after the end of the run
+  // On the virtual clock this happens only after the end of the run.
+  if (may_run_here) return continuation.resume();
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();

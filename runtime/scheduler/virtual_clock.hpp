@@ -18,8 +18,8 @@ using base::Nanos;
 class VirtualClock {
  public:
   Nanos now() const { return now_; }
-  /// Returns a number for the current time. It starts at 1, and grows whenever time passes or a run
-  /// begins.
+  /// Returns a number that identifies the current virtual time. It starts at 1, and grows whenever
+  /// time passes or a run begins.
   std::uint64_t instant() const { return instant_; }
   /// Returns how often contexts have run since the executor was created.
   std::uint64_t events() const { return earlier_runs_ + runs_; }
@@ -43,12 +43,12 @@ class VirtualClock {
     runs_of_services_ = is_of_service ? runs_of_services_ + 1 : 0;
   }
 
-  /// Whether contexts have run so often without time passing that it will probably never pass
-  /// again. `contexts` is the maximum number of live contexts since time last passed. A join of a
-  /// million contexts wakes each of them a few times without time passing, so the limit grows with
-  /// their number. There are two limits. The lower one is for runs of services without a run of a
-  /// thread in between, because they make no progress for any thread. The higher one is for all
-  /// runs, because threads may do many rounds that take no time.
+  /// Whether virtual time has probably stopped for ever: contexts have run very often since time
+  /// last passed. `contexts` is the maximum number of live contexts since time last passed. A join
+  /// of a million contexts wakes each of them a few times without time passing, so the limit grows
+  /// with their number. There are two limits. The lower one is for runs of services without a run
+  /// of a thread in between, because they make no progress for any thread. The higher one is for
+  /// all runs, because threads may do many rounds that take no time.
   bool stands_still(std::size_t contexts) const {
     constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
     const std::uint64_t most = std::max(usual, usual_of_each * contexts);

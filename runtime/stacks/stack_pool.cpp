@@ -115,8 +115,9 @@ StackBounds StackPool::allocate(std::size_t bytes) {
 void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
   auto& free = pool().free[stack.bytes];
-  // Stacks normally keep their pages. At the end of a fiber, Boost.Fiber's locking touches 5 KiB of
-  // the stack, more than many fibers touched before.
+  // Frees the pages of the stack only if many stacks are free. Each fiber touches pages again: at
+  // its end, Boost.Fiber's locking touches 5 KiB of the stack, more than many fibers touched
+  // before.
   if (free.size() >= warm_stacks_most)
     madvise(const_cast<char*>(stack.bottom), stack.bytes, MADV_DONTNEED);
   free.push_back(stack);
