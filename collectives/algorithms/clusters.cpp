@@ -57,7 +57,8 @@ Ref blocks_of(const CollectiveSpec& task, std::size_t cluster) {
   return blocks;
 }
 
-/// Members send their blocks directly to their speaker; all blocks then travel down the tree.
+/// Members send their blocks directly to their speaker, the first member of the cluster. Speakers
+/// exchange the blocks of clusters. All blocks then travel down the tree of each cluster.
 void allgather(Steps& steps, const CollectiveSpec& task, const Place& place, Rank me) {
   const Topology& group = task.group();
   const std::size_t mine = group.cluster_of(me);
@@ -148,8 +149,8 @@ struct Exchange {
   }
 };
 
-/// The sends of a speaker: it collects the members' blocks by cluster, and sends one message to
-/// each other cluster.
+/// Appends the sends of a speaker (first member of its cluster). It collects the members' blocks by
+/// target cluster, and sends one message to each other cluster.
 void send_for_all(Steps& steps, const Exchange& all) {
   Hold hold(outgoing);
   std::vector<Ref> messages(all.clusters());
@@ -174,7 +175,8 @@ void send_for_all(Steps& steps, const Exchange& all) {
     steps.send(all.group.cluster(all.to(distance)).front(), messages[all.to(distance)]);
 }
 
-/// The receives of a speaker: it distributes the message from each cluster to the members.
+/// Appends the receives of a speaker (first member of its cluster). It receives one message from
+/// each other cluster, and distributes the blocks to the members.
 void receive_for_all(Steps& steps, const Exchange& all) {
   Hold hold(incoming);
   const std::span<const Rank> members = all.group.cluster(all.mine);

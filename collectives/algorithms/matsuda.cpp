@@ -94,8 +94,8 @@ struct Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// Returns the sender for a member: the last selected member that is not after it. Member
-  /// floor(k size / senders) is selected for each k.
+  /// Returns the index of the member that sends a member's piece to `cluster`: the last sender at
+  /// or before that member. The senders are the members floor(k * size / senders), for each k.
   std::size_t sender_for(std::size_t member, std::size_t cluster) const {
     const std::size_t chosen = ((member + 1) * senders[cluster] - 1) / members.size();
     return chosen * members.size() / senders[cluster];

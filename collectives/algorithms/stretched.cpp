@@ -10,9 +10,9 @@ namespace collectives {
 namespace {
 
 struct Choice {
-  std::string inner;     // exchange inside clusters
-  std::string exchange;  // exchange of an allreduce between clusters
-  Shape over_clusters;   // tree of a broadcast over clusters
+  std::string inner;     // algorithm of exchanges inside clusters
+  std::string exchange;  // algorithm of an allreduce's exchange between clusters
+  Shape over_clusters;   // shape of a broadcast's tree over the clusters
   bool deals;
   Stretches stretches;
 };

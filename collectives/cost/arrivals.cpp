@@ -109,7 +109,7 @@ Nanos Evaluation::enter_link(const Event& event) {
   return passage.free_again;
 }
 
-/// Handles a frame's exit from its link. With Ports::blocks, the last frame of a message also frees
+/// Handles a frame that leaves its link. With Ports::blocks, the last frame of a message also frees
 /// the message's sending port.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
   Message& message = messages_[event.item];

@@ -19,9 +19,8 @@ using Family = std::vector<Candidate>;
 /// Returns all candidates for the collective, in the order of the list of algorithms. Their order
 /// of summation is `worst` or a better one. They cover every word of every parameter, and powers of
 /// two for every number. The maximum length of messages ranges from the whole vector down to 1/512
-/// of it, but not below 1 KiB.
-/// Canonical sums are the only ones that are valid for every operation. For scans over groups of
-/// several levels, no algorithm makes canonical sums.
+/// of it, but not below 1 KiB. Only canonical sums are valid for every operation. No algorithm
+/// makes canonical sums in scans over groups of several levels.
 std::vector<Family> families_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                                 collectives::Order worst = collectives::Order::by_block);
 
@@ -31,7 +30,7 @@ struct Best {
   std::size_t candidates = 0;
   /// Number of candidates whose evaluation was begun, whether it was finished or aborted.
   std::size_t priced = 0;
-  /// Number of candidates whose evaluation ended before the time reached its limit.
+  /// Number of candidates that were evaluated to the end: their times stayed below the limit.
   std::size_t finished = 0;
 };
 

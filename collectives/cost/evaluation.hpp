@@ -29,8 +29,8 @@ inline constexpr Bytes frame_overhead = 128;
 struct Message {
   Rank source = 0, target = 0;
   Bytes bytes = 0;
-  // Unique number of the message. Later messages reuse the index of an ended message. The number
-  // distinguishes them from it when events of the ended message occur late.
+  // Unique number of the message. Later messages reuse the index of an ended message. By this
+  // number, a late event of the ended message is recognised and ignored.
   std::uint64_t serial = 0;
   std::uint64_t step = 0;  // number of the sending step at the source
   Slot sending = 0, receiving = 0;
@@ -40,7 +40,7 @@ struct Message {
   Bytes credit_used = 0;
   bool can_be_received = false;
   bool is_granted = false;
-  bool is_prepared = false;  // whether the source has spent its time for this message
+  bool is_prepared = false;  // whether the source's processor has done its work for the message
   bool has_port = false;     // whether the message occupies a sending port of its source
   bool is_sent = false, is_received = false;
   // When the first byte entered the link between the clusters, and when the last byte left it.
@@ -78,9 +78,10 @@ struct Host {
   std::vector<MessageIndex> parked;  // messages that lack credit or a grant
   std::vector<Bytes> credit;         // remaining credit for each target
   struct Class {
-    std::size_t sending = 0;             // number of sending ports in use
-    std::size_t granted = 0;             // messages that have a grant and have not arrived
-    std::deque<MessageIndex> receiving;  // receiving steps without a grant, in order
+    std::size_t sending = 0;  // number of sending ports in use
+    std::size_t granted = 0;  // messages that have a grant and have not arrived
+    // Messages without a grant, in the order of their receiving steps.
+    std::deque<MessageIndex> receiving;
     // Steps that still need a port, if ports are taken in the order of the steps.
     std::deque<std::uint64_t> in_order;
     /// Whether a port is free. `limit` is the number of ports; 0 = unlimited.
@@ -150,7 +151,8 @@ class Evaluation {
   }
   void grant_in_order(Rank me);
   std::uint64_t receiving_step(const Message& message) const {
-    // The receiver has not granted the message, so its receiving step may not be admitted yet.
+    // Without a grant, the receiving step of the message is possibly not admitted, and has no
+    // number.
     if (!message.is_granted) return 0;
     return hosts_[message.target].admission[message.receiving].number;
   }
@@ -202,7 +204,8 @@ class Evaluation {
     if (taken == nullptr) taken = std::make_unique<Taken>(network_.links[link], network_.striping);
     return *taken;
   }
-  // Created when first used. If there are many clusters, most links are never used.
+  // Links between clusters, indexed like Network::links; nullptr until first used. If there are
+  // many clusters, most links are never used.
   std::vector<std::unique_ptr<Taken>> links_;
   Processors processors_;
   Messages<Message> messages_;

@@ -28,8 +28,8 @@ struct Flow {
   friend bool operator==(const Flow&, const Flow&) = default;
 };
 
-/// Time of one message on the link between two clusters: from the entry of its first byte to the
-/// exit of its last byte.
+/// Time of one message on the link between two clusters. It begins when the first byte enters the
+/// link, and ends when the last byte leaves the link.
 struct Crossing {
   collectives::Rank from = 0, to = 0;
   base::Nanos begin{0}, end{0};

@@ -55,7 +55,7 @@ class PortState {
     void take(Nanos until);
 
    private:
-    std::vector<Nanos> taken_;  // min-heap of the times at which they become free
+    std::vector<Nanos> taken_;  // min-heap: the time at which each slot becomes free
   };
   std::size_t index(std::uint32_t piece, Rank host) const { return piece * hosts_ + host; }
   std::size_t pair(Rank from, Rank to) const { return from * hosts_ + to; }
@@ -71,7 +71,7 @@ class PortState {
   std::vector<std::vector<Nanos>> ways_;  // values of way(); indexed by distinct size, then by pair
   // Index in `ways_` of each piece's size.
   std::vector<std::size_t> size_of_;
-  // Time of arrival of each piece at each host; negative if it is not there.
+  // Time at which each piece arrives at each host; negative if the plan does not send it there yet.
   std::vector<Nanos> here_;
   std::vector<Nanos> pairs_;
   /// The class of ports and the link that messages of a pair of hosts use.

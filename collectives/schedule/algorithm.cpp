@@ -35,7 +35,7 @@ std::string not_known(const std::string& found, const std::vector<std::string>& 
   return base::not_one_of(found, {known.begin(), known.end()});
 }
 
-/// Returns what is wrong with a value, or "".
+/// Returns why the parameter cannot have the value; "" if it can.
 std::string wrong(const Parameter& parameter, const std::string& value) {
   if (parameter.words.empty()) {
     const auto is_right = [&](const std::string& one) {

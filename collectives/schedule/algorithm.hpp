@@ -108,9 +108,9 @@ struct Algorithm {
   /// Returns why the algorithm cannot do `task`, or "" if it can. In addition to refusal(), it
   /// checks the collective, the root and the number of pieces.
   std::string why_not(const CollectiveSpec& task, const Parameters& parameters) const;
-  /// Returns the smallest change of words that makes the algorithm accept `task` with an order of
-  /// summation of `worst` or better, for example "allgather=ring". Returns "" if no change of one
-  /// or two words does.
+  /// Returns the fewest parameter values to change so that the algorithm accepts `task` with an
+  /// order of summation of `worst` or better, for example "allgather=ring". Returns "" if no change
+  /// of one or two values suffices.
   std::string remedy(const CollectiveSpec& task, const Parameters& parameters,
                      Order worst = Order::differs) const;
 };
@@ -119,7 +119,7 @@ struct Algorithm {
 using Schedule = std::vector<Steps>;
 Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                      const Parameters& parameters);
-/// Overwrites `schedule` and reuses its memory.
+/// Writes all steps into `schedule`, and reuses its memory.
 void schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                  const Parameters& parameters, Schedule& schedule);
 

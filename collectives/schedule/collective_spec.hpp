@@ -50,7 +50,7 @@ class Counts {
 
  private:
   std::size_t blocks_ = 1;
-  Count each_ = 0;  // largest count if counts differ
+  Count each_ = 0;  // count of each block; the largest count if they differ
   // Begin of each block and end of the last; empty if all counts are equal.
   std::vector<Count> begins_;
 };
@@ -76,7 +76,7 @@ CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> 
 
 /// Returns the contribution of `me`: a range of `in`, or of `out` at the root of a broadcast.
 Range in_range(const CollectiveSpec& task, Rank me);
-/// Range of the result in `out`; empty if `me` gets no result.
+/// Returns the range of the result in `out`; empty if `me` gets no result.
 Range out_range(const CollectiveSpec& task, Rank me);
 /// Returns the block that `source` sends to `target` in an alltoall: a range of the `in` of
 /// `source`.

@@ -25,7 +25,8 @@ struct Gathering {
 void allgather_ring(Steps& steps, const Gathering& gathering);
 /// Direct: each member sends its piece to all others, beginning with its right neighbour.
 void allgather_direct(Steps& steps, const Gathering& gathering);
-/// Bruck: the number of pieces and the distance double each round, for any number of members.
+/// Bruck: in each round, the distance to the partner and the number of pieces that a member has
+/// double. The number of members can be any.
 void allgather_bruck(Steps& steps, const Gathering& gathering);
 /// Doubling: in each round two neighbouring groups exchange all their pieces and become one group.
 /// Requires: the number of members is a power of two.
@@ -42,7 +43,8 @@ struct Summing {
   Channel channel = 0;
   /// Topology whose order and groups the sums follow if possible; nullptr = none.
   const Topology* groups = nullptr;
-  /// Returns the block of `range` in `buffer`, translated if the buffer is scratch.
+  /// Returns the block of `range` in `buffer`. In a scratch buffer, `stretches` assigns the
+  /// position.
   Block at(Buffer buffer, Range range) const {
     const bool is_scratch = buffer.storage != Storage::in && buffer.storage != Storage::out;
     return {buffer, is_scratch ? stretches->scratch(range) : range};

@@ -9,8 +9,8 @@
 namespace collectives {
 namespace {
 
-/// Returns the name of the selected algorithm if it needs a power of two as the number of members,
-/// otherwise "".
+/// Returns the name of a selected exchange algorithm that needs a power of two as the number of
+/// members; "" if none does.
 std::string needy_word(const CollectiveSpec& task, const Parameters& parameters) {
   for (const char* name : {"reduce_scatter", "allgather"}) {
     if (task.collective == Collective::reduce && name == std::string("allgather")) continue;

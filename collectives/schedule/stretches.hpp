@@ -19,10 +19,10 @@ class Stretches {
     const Count from = index * length_;
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
-  /// Returns the range of a scratch buffer that holds `range`. It has room for `slots` stretches.
-  /// Later stretches reuse the room of earlier ones. A step that overwrites elements of a scratch
-  /// buffer waits for the earlier steps that use these elements. If there were room for one stretch
-  /// only, a sum that waits for another cluster would block the next stretch.
+  /// Returns the range of a scratch buffer that holds the elements of `range`. The buffer has room
+  /// for `slots` stretches, and later stretches reuse the room of earlier ones. A step that
+  /// overwrites elements of the buffer waits for the earlier steps that use these elements. With
+  /// room for one stretch only, a sum that waits for another cluster would block the next stretch.
   Range scratch(Range range) const { return {range.offset % reach(), range.count}; }
   /// Returns the number of scratch elements needed for a vector that begins at 0.
   Count room() const { return std::min(reach(), whole_.end()); }

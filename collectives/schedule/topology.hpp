@@ -30,8 +30,8 @@ class Topology {
   static Topology clustered(const std::vector<std::size_t>& sizes);
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
-  /// Number of group levels. The level of all participants and the level of single participants do
-  /// not count.
+  /// Returns the number of levels of groups. The level of all participants and the level of single
+  /// participants do not count.
   std::size_t depth() const { return levels_.size() - 2; }
   /// All participants, sorted by path and then by rank.
   std::span<const Rank> order() const { return order_; }

@@ -27,8 +27,9 @@ Node kary_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// A node's number is written in base `arity`. With its lowest nonzero digit set to 0, it is the
-/// number of the node's parent. The child with the largest subtree comes first.
+/// Returns the parent and the children of node `at`. The number of the parent is the number of the
+/// node in base `arity`, with the lowest nonzero digit set to 0. The child with the largest subtree
+/// comes first.
 Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   Node node;
   // Weight of the lowest nonzero digit; for node 0, a weight of at least `size`.
@@ -41,8 +42,8 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// Each node that has the message sends it once per unit of time. Nodes are numbered in the order
-/// of their arrival times.
+/// Returns all nodes of a postal tree. Each node that has the message sends it once per unit of
+/// time. Nodes are numbered in the order of their arrival times.
 std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   std::vector<Node> nodes(size);
   using Arrival = std::tuple<std::size_t, std::size_t>;  // time, sender
@@ -59,8 +60,8 @@ std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   return nodes;
 }
 
-/// The place of a node in a postal tree depends on all nodes before it. The tree is cached, so a
-/// caller that requests all nodes one by one builds it only once.
+/// The parent and children of a node in a postal tree depend on all nodes before it. The tree is
+/// cached, so a caller that requests all nodes one by one builds it only once.
 Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
   thread_local std::size_t latency_of_known = 0;
   thread_local std::vector<Node> known;

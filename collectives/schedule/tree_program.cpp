@@ -22,9 +22,9 @@ struct Place {
   std::vector<Folded> folds;  // innermost level first
 };
 
-/// Returns the folds of this participant, level by level. The nearest participants are folded
-/// first, in config order. If the root were always folded first, its value would come before those
-/// of members that precede it.
+/// Returns the operands of each fold of this participant, innermost level first. The operands at a
+/// level are its own sum so far and the sums of its children there, in config order. At the root,
+/// the own sum is therefore not always the first: members that precede the root come before it.
 std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
   std::vector<Folded> folds;
   const std::vector<Tree::Child>& children = node.children;
@@ -45,13 +45,13 @@ std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node
 class Edge {
  public:
   Edge(Range cells, Count segment) : segments_(cells, segment) {}
-  /// Calls `see` for the next segments that begin before `end`.
+  /// Calls `see` for each further segment that begins before element `end`.
   template <class See>
   void beginning_before(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].offset < end; ++next_)
       see(segments_[next_]);
   }
-  /// Calls `see` for the next segments that end at or before `end`.
+  /// Calls `see` for each further segment that ends before element `end`.
   template <class See>
   void ending_by(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].end() <= end; ++next_)
@@ -85,7 +85,8 @@ void send_down(Steps& steps, const Place& place, Range cells, const Segments& se
   }
 }
 
-/// Returns the block with the sum of the subtree.
+/// Appends the steps that sum the values of this participant's subtree. Returns the block with the
+/// sum.
 Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratch) {
   Block sum{in, cells};
   std::vector<Block> operands;

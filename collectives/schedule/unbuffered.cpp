@@ -15,9 +15,9 @@ class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// Records that `node` (a message or local step) accesses the cell, and calls `see` for each
-  /// earlier node for which it must wait. A read waits for the last write of the cell. A write also
-  /// waits for all reads since that write.
+  /// The two functions record that `node` (a message or local step) reads or writes the cell. They
+  /// call `see` for each earlier node for which it must wait. A read waits for the last write of
+  /// the cell. A write also waits for all reads since that write.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];
@@ -63,8 +63,8 @@ class Graph {
   void number_nodes(const Schedule& schedule, const std::vector<Message>& messages);
   void add_hazards(const Steps& steps, const CellNumbers& numbers, Rank rank, CellUses& uses);
   void sort_edges();
-  /// Adds an edge, unless it equals the edge that was last added from `from`. Most cells of a step
-  /// wait for the same node.
+  /// Adds an edge, unless it equals the edge that was last added from `from`. That prevents most
+  /// duplicates, because most cells of a step wait for the same node.
   void add_edge(Node from, Node to) {
     if (from == to || last_told_[from] == to) return;
     last_told_[from] = to;

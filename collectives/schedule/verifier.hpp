@@ -24,9 +24,9 @@ struct Verdict {
 ///    over. No step reads undefined cells. No cell is overwritten before it was read, and scratch
 ///    is read after each write. `in` is never written, and `out` only within its range. No
 ///    participant sends to itself.
-/// 2. The schedule also terminates without any buffering. A message is then transferred when both
-///    of its steps are admitted and no earlier step conflicts with them, after the earlier messages
-///    of its channel.
+/// 2. The schedule also terminates without any buffering. A message is then transferred only when
+///    both of its steps are admitted and no unfinished earlier step conflicts with them. Messages
+///    of a channel are transferred in order.
 /// 3. The result is correct. Each cell has the expected value, or is a sum that contains each
 ///    contribution exactly once (in a barrier at least once). Participants of an allreduce may get
 ///    different expressions, but the order is then Order::differs.

@@ -17,7 +17,8 @@ inline void check_space(const Space& space) {
       throw std::invalid_argument("expected lengths of messages; \"" + family.name + "\" has none");
 }
 
-/// Throws: as check_space().
+/// Returns a new experiment for a search.
+/// Throws: std::invalid_argument if the space is empty (check_space()).
 inline Experiment begin_experiment(const Space& space, const Run& run, const Options& options) {
   check_space(space);
   return {space, run, options.seed, options.is_cancelled};

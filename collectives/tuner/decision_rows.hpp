@@ -17,7 +17,8 @@ std::vector<Decision> decisions_of(const Table& table);
 /// Returns the rows of a table from its decisions, for TableTask::before.
 std::vector<Row> rows_before(const std::vector<Decision>& decisions);
 
-/// Returns `rows`, but replaces them by the pinned rows of `old` for the sizes that these cover.
+/// Returns `rows`, with the pinned rows of `old` in place of all rows for the sizes that pinned
+/// rows cover.
 std::vector<Decision> keep_pinned(const std::vector<Decision>& old, std::vector<Decision> rows);
 
 }  // namespace tuner

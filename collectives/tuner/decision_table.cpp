@@ -41,7 +41,7 @@ bool has_order(Collective collective) {
   return is_reduction(collective) && collective != Collective::barrier;
 }
 
-/// Reads "4", "5..16" or "any".
+/// Reads a range of numbers, such as "4", "5..16" or "any".
 Range read_range(MapReader& reader, std::string_view key) {
   const std::string word = reader.word(key, std::string(any_word));
   if (word == any_word) return {};
@@ -342,7 +342,8 @@ DecisionTable::DecisionTable(const Settings& settings, Mistakes& mistakes) : set
 std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, const Shape& shape,
                                                         Order worst, Bytes size) const {
   std::optional<Found> best;
-  using Rank = std::tuple<bool, bool, Fit, double, int>;  // the section with the least is the best
+  // The section with the least rank is the best.
+  using Rank = std::tuple<bool, bool, Fit, double, int>;
   Rank best_rank;
   for (const DecisionSection& section : sections_) {
     if (section.collective != collective) continue;

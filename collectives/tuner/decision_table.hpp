@@ -18,7 +18,7 @@ namespace tuner {
 
 using Bytes = std::uint64_t;
 
-/// Why a schedule was put into a table: figures of its measurement. All are optional.
+/// Measurements that led to the choice of a schedule in a table. All members are optional.
 struct Evidence {
   base::Nanos time{0};       ///< measured time; 0 = not measured
   base::Nanos predicted{0};  ///< predicted time; 0 = none
@@ -37,7 +37,7 @@ struct Decision {
   collectives::Parameters parameters;  ///< without the maximum length of messages
   /// Maximum length of messages in bytes; 0 = unlimited. nullopt = the default of the algorithm.
   std::optional<Bytes> length;
-  bool is_pinned = false;  ///< whether a person wrote it; tuning keeps it
+  bool is_pinned = false;  ///< true = a person wrote the row, and tuning keeps it
   std::string note;
   Evidence why;
   base::Position position = {};
@@ -69,7 +69,7 @@ struct DecisionSection {
   collectives::Collective collective = collectives::Collective::barrier;
   Range clusters, hosts, machines;
   std::string transport = "any";
-  /// The weakest order in which the rows sum. Rows are used only for operations that permit this
+  /// The worst order of summation of all rows. Rows are used only for operations that permit this
   /// order.
   collectives::Order order = collectives::Order::by_block;
   std::vector<Decision> rows;  ///< in ascending order of up_to; the last row has no limit
@@ -89,11 +89,10 @@ struct DecisionSection {
 ///           - {up_to: 2KiB, use: recursive_doubling}
 ///           - {up_to: inf, use: "multilevel:shapes=flat/chain", segment: 32KiB, pinned: true}
 ///
-/// Sizes are in bytes. The size of a broadcast or scatter is the size of a participant's result.
-/// Tuning keeps rows with `pinned: true`.
-/// For an alltoall it is the size of a block for one participant, and for other collectives the
-/// size of a contribution. If
-/// blocks differ, it is their mean. A barrier has the size 0.
+/// Tuning keeps rows with `pinned: true`. Sizes are in bytes. The size of a broadcast or scatter is
+/// the size of a participant's result. The size of an alltoall is the size of a block for one
+/// participant. The size of any other collective is the size of a contribution. If sizes differ,
+/// their mean counts. A barrier has the size 0.
 ///
 /// Thread-safe: immutable.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, who look up the best algorithm and segment in tables.
@@ -106,7 +105,8 @@ class DecisionTable {
   struct Found {
     const Decision* decision = nullptr;
     const DecisionSection* section = nullptr;
-    /// Whether the section is for another number of hosts, at most twice or half as many.
+    /// Whether the section is for another number of hosts than the group has: at most twice and at
+    /// least half as many.
     bool is_borrowed = false;
   };
   /// Returns the row for an operation. Pinned rows come before others, and rows for exactly this

@@ -53,8 +53,8 @@ class Race {
   /// Adds the neighbours of all configurations in the race, and runs them. Returns false if the
   /// search was cancelled.
   bool walk(std::size_t round);
-  /// Appends the configuration `member` of the family of `from`, unless it was run before or is
-  /// predicted to be slow.
+  /// Appends the configuration `member` of the family of `from`, unless it was run before, or its
+  /// predicted time exceeds that of `from` by more than the factor walk_margin.
   void add_neighbour(Configuration from, std::size_t member, std::vector<Configuration>& added);
 
   const Space& space_;

@@ -75,7 +75,8 @@ class TableSearch {
   bool search_some();
   /// Corrects all predicted times by the times that the searches measured.
   void correct();
-  /// Chooses a configuration at the sizes without a search. Returns false if it was cancelled.
+  /// Chooses a configuration at each size without a search. Returns false if the search was
+  /// cancelled.
   bool check_others();
   /// Keeps rows of the earlier table that are nearly as fast as the choices.
   void keep_old_rows();

@@ -94,7 +94,7 @@ struct TableTask {
 /// faster. Otherwise tables would change with each search.
 /// Paper: the distance between sizes and the interpolation replace the grid of sizes in Vadhiyar,
 ///        Fagg and Dongarra 2004.
-/// Throws: as the search.
+/// Throws: the exceptions of `search`.
 Table tune_table(const TableTask& task, const Search& search, const Options& options);
 
 }  // namespace tuner
