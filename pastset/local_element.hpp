@@ -83,7 +83,7 @@ class LocalElement final : public Element {
   const std::uint64_t keep_newest_;
   bool deleted_ = false;
   std::optional<std::string> error_mark_;
-  Waiters waiters_{*this};  // moves wait here until delta allows another tuple
+  Waiters waiters_{*this};  // waiting moves and reads of this element
 };
 
 }  // namespace pastset

@@ -33,7 +33,7 @@ struct Field {
   base::Scalar scalar = base::Scalar::f64;  ///< value type, if kind is scalar or an array
   std::uint32_t count = 1;                  ///< length of array, fixed_text and fixed_bytes
   bool is_variable() const;
-  std::size_t fixed_bytes() const;  ///< 0 if the length is variable
+  std::size_t fixed_bytes() const;  ///< size in bytes; 0 if it is variable
   std::string text() const;
   /// Removes this field's bytes, without their length prefix, from the front of `rest` and returns
   /// them. Returns nullopt and leaves `rest` unchanged if `rest` is too short.
@@ -52,7 +52,7 @@ struct Field {
 /// variable length comes its length in bytes as a u32. A bool is the byte 0 or 1.
 class Template {
  public:
-  Template() = default;  ///< no fields: the template for pure synchronisation
+  Template() = default;  ///< no fields: for tuples that only synchronise
   explicit Template(std::vector<Field> fields, std::string tag = {});
   static std::optional<Template> parse(std::string_view text, std::string* wrong = nullptr);
 

@@ -72,7 +72,7 @@ class TupleReader {
     const std::span<const std::byte> bytes = array(field, base::scalar_of<T>());
     std::vector<T> values(bytes.size() / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      T value;  // one at a time, because vector<bool> is no array of bool
+      T value;  // copied one by one, because vector<bool> is no array of bool
       std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
       values[i] = value;
     }

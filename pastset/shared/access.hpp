@@ -10,8 +10,8 @@
 namespace pastset {
 
 enum class SharedAccess : std::uint8_t {
-  own_processes,    ///< only processes of the user who makes the space
-  others_may_read,  ///< also processes of all other users of the machine, read-only
+  own_processes,    ///< only processes of the user who makes the space may map it
+  others_may_read,  ///< processes of all other users of the machine may read it
   others_may_write,
 };
 

@@ -185,7 +185,7 @@ SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   for (std::uint32_t i = 0; i < known_now; ++i) {
     if (extent(i).bytes == 0) it.unused = std::min(it.unused, i);
     const Range range = range_of(i);
-    if (range.bytes == 0) continue;  // unused, or invalid and never used again
+    if (range.bytes == 0) continue;  // the extent has no memory, or its fields are invalid
     it.all.push_back({i, range, is_free(i)});
     it.bytes += range.bytes;
     if (!it.all.back().is_free && extent(i).charge == charge) it.charged += extent(i).counted;

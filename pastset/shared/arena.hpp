@@ -78,7 +78,7 @@ class SharedArena {
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< drops a hold; if it is the last, wakes waiting moves
+  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes moves that wait
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
   /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds the extent

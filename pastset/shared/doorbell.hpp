@@ -39,7 +39,8 @@ class Doorbell {
   runtime::Mutex mutex_;
   std::vector<Listener*> elements_;
   std::uint32_t process_changes_ = 0;
-  std::unique_ptr<runtime::BellThreads> threads_;  // stopped before the members above
+  // The threads end before the members above are destroyed.
+  std::unique_ptr<runtime::BellThreads> threads_;
   std::unique_ptr<runtime::LookingThread> looking_;
 };
 

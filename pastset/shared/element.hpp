@@ -133,12 +133,13 @@ class SharedElement final : public Element, private Doorbell::Listener {
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<Doorbell> listener_;
   const XFunction x_function_;
-  mutable runtime::Mutex mutex_;  // locked before the lock of the log
+  mutable runtime::Mutex mutex_;  // a thread locks it before it takes the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
   // Places of withdrawn moves in the line (the queue of moves that wait for room); freed later.
   mutable std::vector<std::uint32_t> orphans_;
-  std::optional<base::Nanos> held_since_;  // since then on_ring() finds the lock taken
+  // Instant since which on_ring() has found the lock of the log taken; nullopt if it was free.
+  std::optional<base::Nanos> held_since_;
   Waiters waiters_{*this};
 };
 

@@ -62,8 +62,8 @@ struct Waiting {
 /// while no process holds it and no element keeps a tuple in it. No process has to release it.
 struct alignas(line_bytes) Extent {
   Long place;    ///< offset of the extent in the space
-  Long bytes;    ///< length; 0 = no memory
-  Long counted;  ///< bytes that count towards an element's limit
+  Long bytes;    ///< length of the extent; 0 = it has no memory
+  Long counted;  ///< bytes of the extent that count towards an element's limit
   /// Element towards whose limit the bytes of `counted` count: SharedArena::charge_of().
   Long charge;
   /// One bit for each element that possibly keeps a tuple here. Segment::newest has the number of
@@ -79,7 +79,7 @@ struct Element {
   enum State : std::uint32_t { nothing, live, deleted };
   Word state;
   Word line_count;  ///< number of moves that wait for room
-  Long generation;  ///< distinguishes the elements that successively have this index
+  Long generation;  ///< number that distinguishes the elements that successively have this index
   std::array<std::atomic<char>, name_bytes> name;
   std::array<std::atomic<char>, template_bytes> tuple_template;
   Long region, region_bytes;  ///< memory of the entries and of the line: offset and length
@@ -87,7 +87,7 @@ struct Element {
 
   alignas(line_bytes) runtime::SharedLock lock;
   Word listeners;  ///< one bit for each process to wake after a change
-  Word changes;    ///< number of changes, for processes that poll
+  Word changes;    ///< number of changes so far; processes that poll compare it
   Word is_marked;
   Word is_guest;  ///< 1 = has tuples in extents that count for other elements
   Long oldest, first, last, delta, keep_newest;

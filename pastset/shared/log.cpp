@@ -122,7 +122,7 @@ void SharedLog::mend_present() {
   to_ring_ |= present.to_ring_;
 }
 
-/// Completes or undoes what a dead process has left unfinished.
+/// Completes or undoes the change of the element that a dead process has left unfinished.
 void SharedLog::mend() {
   if (element_.first < element_.oldest) element_.first = element_.oldest.load();
   const Numbers it = numbers();

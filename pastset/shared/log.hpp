@@ -167,7 +167,7 @@ class SharedLog {
                      std::optional<Room>& room);
   void remove_from_line(shared::Waiting& one);
   struct Bytes {
-    std::span<const std::byte> large;  ///< view of a large tuple in its extent
+    std::span<const std::byte> large;  ///< bytes of a large tuple, in its extent
     std::uint32_t extent = 0;
     base::Payload small;
   };
@@ -189,7 +189,8 @@ class SharedLog {
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
   std::map<std::uint32_t, SharedArena::Held>
-      held_in_line_;  // holds on the memory of its own waiting tuples, by place in the line
+      // Holds of this process on tuples of its waiting moves, keyed by place in the line.
+      held_in_line_;
 };
 
 }  // namespace pastset

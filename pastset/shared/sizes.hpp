@@ -12,12 +12,12 @@ namespace pastset {
 /// when it is made.
 struct SharedSizes {
   std::uint64_t slots = 1024;           ///< number of tuples that are kept, plus one spare slot
-  std::uint64_t arena_bytes = 1 << 20;  ///< bytes for tuples above base::Payload::inline_bytes
+  std::uint64_t arena_bytes = 1 << 20;  ///< memory in bytes for tuples above 48 bytes
   std::uint64_t line = 64;              ///< maximum number of moves that wait for room
   friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
 };
 
-inline constexpr std::size_t line_bytes = 64;  ///< cache line of the processor
+inline constexpr std::size_t line_bytes = 64;  ///< size of a cache line of the processor
 inline constexpr std::size_t page_bytes = 4096;
 
 constexpr std::uint64_t in_lines(std::uint64_t bytes) {

@@ -87,7 +87,7 @@ class SharedSpace {
   const std::shared_ptr<Doorbell> listener_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Element>, std::less<>>
-      elements_;  // elements that this process entered
+      elements_;  // elements that this process entered, by name
 };
 
 }  // namespace pastset
