@@ -36,10 +36,11 @@ struct ConditionCheck::Seen {
 
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
-  std::shared_ptr<pastset::Element> asks;  // nullptr for our own cluster, or if tuples are pushed
+  // Element for requests; nullptr = no requests (own cluster, or tuples are pushed).
+  std::shared_ptr<pastset::Element> asks;
   // When the cluster has sent all requested tuples, element->last() has this value.
   std::uint64_t asked_for = 0;
-  std::size_t watched = 0;  // index of the element in changes_
+  std::size_t watched = 0;  // index of the cluster's element in changes_
 
   bool will_send() const { return element->last() < asked_for; }
 };
@@ -293,10 +294,10 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
-/// Throws: TravelError if the round can no longer be decided because of error marks. A cluster
-///         whose newest tuple is of our round has sent all that it knows about the round. A cluster
-///         whose newest tuple is of an earlier round may still send its value, an exact pair or a
-///         tuple of a later round, unless its element is marked.
+/// Throws: TravelError if error marks prevent the decision of the round. A cluster whose newest
+///   tuple is of an earlier round may still send its value, an exact pair or a later tuple. It no
+///   longer can if its element is marked. Then the round fails, unless a proof can still arrive:
+///   from another such cluster without a mark.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
   const Seen* lost = nullptr;

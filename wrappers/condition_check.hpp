@@ -114,9 +114,10 @@ class ConditionCheck final : public paths::BlockingWrapper {
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // number of contributors in all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<Cluster> clusters_;                // in the order of settings_.elements.all
-  std::size_t own_ = 0;                          // index of our cluster in clusters_
-  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the elements of the other clusters
+  std::vector<Cluster> clusters_;  // clusters, in the order of settings_.elements.all
+  std::size_t own_ = 0;            // index of our cluster in clusters_
+  // Wait for a change in an element of another cluster.
+  std::unique_ptr<pastset::AnyChange> changes_;
   std::optional<paths::ExactPair> last_exact_;  // newest exact pair; only the current round uses it
   paths::RootRounds rounds_;
 };

@@ -77,7 +77,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   bool is_first(const Place& place) const;
   void wait_for_turn(const Place& place, runtime::Deadline deadline);
   void leave(const Place& place);
-  struct InLine;  // an operation's entry in line_; the destructor removes it
+  struct InLine;  // entry of an operation in line_; its destructor removes the entry
   void empty_lane(LaneKey key, const paths::Next& next);
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
@@ -85,7 +85,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
-  std::map<LaneKey, Lane> lanes_;  // a lane exists while a fiber sends its pushes
+  std::map<LaneKey, Lane> lanes_;  // queues of pushes; each exists while a fiber sends its pushes
   std::set<Place> line_;           // positions of all operations that have not continued yet
   std::uint64_t next_place_ = 0;
   runtime::WaitList emptied_;  // notified when an entry of lanes_ or line_ is removed

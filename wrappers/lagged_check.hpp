@@ -74,9 +74,10 @@ class LaggedCheck final : public paths::BlockingWrapper {
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Members that only the current round uses.
-  std::vector<Cluster> clusters_;                // in the order of elements.all
-  std::size_t own_ = 0;                          // index of our cluster in clusters_
-  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the elements of the other clusters
+  std::vector<Cluster> clusters_;  // clusters, in the order of elements.all
+  std::size_t own_ = 0;            // index of our cluster in clusters_
+  // Wait for a change in an element of another cluster.
+  std::unique_ptr<pastset::AnyChange> changes_;
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
   paths::RootRounds rounds_;
