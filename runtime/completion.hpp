@@ -50,7 +50,7 @@ class Completion {
 
   Mutex mutex_;
   std::atomic<bool> done_{false};
-  WaitList waiting_;  // contexts blocked in wait(), not in a WaitSet
+  WaitList waiting_;  // contexts that are blocked in wait(), without those of WaitSets
   Watch* first_ = nullptr;
 };
 
@@ -110,7 +110,7 @@ class WaitSet {
   Members members_;                       // members that any() has not returned yet
   std::vector<Members::node_type> kept_;  // nodes for reuse, so that steady use allocates no memory
   std::size_t next_member_ = 0;
-  Mutex mutex_;  // guards the members below
+  Mutex mutex_;  // guards the members below, which completing threads change
   WaitList any_, all_;
   Watch* first_ = nullptr;  // list of members whose event has happened
   Watch* last_ = nullptr;

@@ -165,7 +165,7 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {  // cancelled by cancel() or by the end of the run: not an error
+  } catch (const Cancelled&) {  // cancel() and the end of the run are no errors of the work
   }
 }
 

@@ -34,7 +34,7 @@ void WaitList::remove(Place& place) {
 
 Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   Context* self = Context::current();
-  ENSURE(self != nullptr);  // fails in a callback, which must not block
+  ENSURE(self != nullptr);  // self is nullptr in a callback, which must not block
   self->throw_if_cancelled();
   const Nanos until = self->executor == nullptr ? deadline.at : self->executor->end_of(deadline);
   if (until != Nanos::max() && self->executor == nullptr)

@@ -186,7 +186,7 @@ class DeferredWakes {
   std::vector<Context*> take_services();
   Waiter* first_waiter_ = nullptr;
   Waiter* last_waiter_ = nullptr;
-  Futex* futex_ = nullptr;  // first futex to wake; others_ has further ones
+  Futex* futex_ = nullptr;  // first futex to wake; further ones are in others_
   std::vector<One> others_;
 };
 
@@ -217,7 +217,7 @@ class WaitList {
   void remove(Place& place);
   Place* first_ = nullptr;
   Place* last_ = nullptr;
-  Futex* futex_ = nullptr;  // futex of the OS threads; nullptr until one has waited
+  Futex* futex_ = nullptr;  // futex on which OS threads wait; nullptr until one has waited
   std::uint32_t threads_ = 0;
   std::uint32_t wakes_ = 0;
 };

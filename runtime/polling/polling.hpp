@@ -118,7 +118,8 @@ class Pollers {
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
-  Context* context = nullptr;  ///< context of the thread; knows its BusyPollScope
+  /// Context of the thread, with the registration of its BusyPollScope.
+  Context* context = nullptr;
   bool for_processes = false;  ///< whether another process will change the value
 };
 

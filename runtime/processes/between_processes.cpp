@@ -60,7 +60,7 @@ std::uint64_t start_of(std::uint32_t pid) {
 /// Result of open_process(): a descriptor that becomes readable when the process ends.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // true = has ended; false without a descriptor = unknown
+  bool is_gone = false;  // true = the process has ended; false without a descriptor = unknown
 };
 
 /// Opens a process. A process counts as ended only if that is certain. It does not count as ended
@@ -70,7 +70,7 @@ Opened open_process(const ProcessIdentity& process) {
   if (!opened && (errno == ESRCH || errno == EINVAL || errno == ENOENT)) return {{}, true};
   const std::uint64_t started = start_of(process.pid);
   if (started != 0 && process.started != 0 && started != process.started) return {{}, true};
-  if (started == 0) opened.close();  // the pid may belong to another process
+  if (started == 0) opened.close();  // now unknown: the pid possibly belongs to another process
   return {std::move(opened), false};
 }
 
@@ -120,8 +120,8 @@ bool ProcessIdentity::is_alive() const {
   return ::poll(&one, 1, 0) != 1;
 }
 
-/// Either ring() sees `is_asleep` and wakes the thread, or the thread sees the new value of `rings`
-/// and does not sleep.
+/// Wakes the thread that handles the bell, if it sleeps. Either this call sees `is_asleep`, or that
+/// thread sees the new value of `rings` and does not sleep.
 void SharedBell::ring() {
   rings.fetch_add(1, std::memory_order_seq_cst);
   if (is_asleep.load(std::memory_order_seq_cst) != 0) wake_at(rings, INT_MAX);
@@ -317,7 +317,8 @@ void BellThreads::listen_for(std::vector<ProcessIdentity> processes) {
 
 struct LookingThread::State {
   std::function<bool()> look;
-  std::atomic<std::uint32_t> wanted{0};  // number of begin() calls; the thread sleeps on it
+  // Number of begin() calls; the thread sleeps until it changes.
+  std::atomic<std::uint32_t> wanted{0};
   std::atomic<bool> is_over{false};
   OsThread thread;
 

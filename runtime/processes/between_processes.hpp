@@ -66,7 +66,7 @@ class SharedLock {
   };
   enum class Found : std::uint8_t {
     clean,
-    holder_died,  ///< the dead holder may have left the memory half-changed
+    holder_died,  ///< locked; the last holder died, possibly in the middle of a change
     stuck,        ///< not locked by this call: a live process holds the lock
   };
   /// Locks. `me` is the caller's number, below 2^30. With a patience of 0 the call polls briefly

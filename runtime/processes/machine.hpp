@@ -10,8 +10,8 @@ namespace runtime {
 /// Upper bounds of resources, as reported by the operating system. UINT64_MAX = unknown.
 struct Machine {
   std::uint64_t memory_bytes = UINT64_MAX;
-  std::uint64_t threads = UINT64_MAX;             ///< limit for all processes in total
-  std::uint64_t threads_of_process = UINT64_MAX;  ///< limit for one process
+  std::uint64_t threads = UINT64_MAX;  ///< limit of the threads of all processes in total
+  std::uint64_t threads_of_process = UINT64_MAX;  ///< limit of the threads of one process
   /// Open descriptors of one process, after raise_descriptor_limit().
   std::uint64_t descriptors_of_process = UINT64_MAX;
 };

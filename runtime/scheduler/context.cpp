@@ -144,7 +144,7 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
 /// would always be ready, and the executor handles descriptors only when no fiber is.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
-  token_ = false;  // discards a wake-up that came after the end of its wait
+  token_ = false;  // discards a wake-up of an earlier wait, which came too late
   executor->post_unpark(*this);
   const Reason reason{"its turn behind other services"};
   park_fiber(Nanos::max(), reason);

@@ -123,10 +123,10 @@ class Context {
   bool token_ = false;
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // work to run next; nullptr = the fiber must end
-  bool from_outside_ = false;  // started by another thread, and therefore never reused when idle
+  bool from_outside_ = false;  // true = started by another OS thread, so never reused when idle
   std::uint64_t instant_ = 0;  // VirtualClock::instant() of the last run
   std::uint64_t runs_ = 0;
-  Context* previous_ = nullptr;  // neighbours in LiveContexts
+  Context* previous_ = nullptr;  // neighbours in the list LiveContexts
   Context* next_ = nullptr;
 
   // Members of an OS thread.

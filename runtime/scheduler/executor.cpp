@@ -147,7 +147,7 @@ std::exception_ptr Executor::run(Work& work) {
 }
 
 void Executor::begin_os_thread(ContextName name, Work& work) {
-  os_threads_.join_ended();  // makes the contexts of ended threads available
+  os_threads_.join_ended();  // frees the contexts of ended threads for reuse
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
@@ -292,7 +292,7 @@ void Executor::jump_to_next_timer() {
   }
   if (scheduler_.live.empty()) return;
   const std::string report = scheduler_.live.deadlock_report(clock_);
-  if (deadlock_ || ending_.load())  // happens if Tasks wait for each other's destructor
+  if (deadlock_ || ending_.load())  // the destructors of Tasks wait for each other
     base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + report);
   cancel_as_deadlock(report);
 }

@@ -43,7 +43,7 @@ void Resumptions::resume(Continuation& continuation) {
   idle_.pop_back();
   try {
     resumption->begin(continuation);
-    resumption.release();            // owned by its context until ended()
+    resumption.release();            // now its context owns it, until ended()
   } catch (const std::exception&) {  // there is no stack for another context
     continuation.resume();
   }

@@ -50,7 +50,8 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     } else {
       next = std::exchange(dispatcher_, nullptr);
     }
-    const bool is_switch = scheduler_->algorithm_ == this;  // false while detach() moves the fibers
+    // False while detach() moves the fibers to another algorithm.
+    const bool is_switch = scheduler_->algorithm_ == this;
     if (next != nullptr && is_switch)
       scheduler_->switch_.leave_for(next, next->is_context(boost::fibers::type::main_context));
     return next;

@@ -40,8 +40,9 @@ class TimerQueue {
   Timer take_first();
 
   static constexpr std::size_t size_least = 1024;
-  std::vector<Timer> timers_;           // heap, earliest first
-  std::size_t size_most_ = size_least;  // size at which timers of ended waits are removed
+  std::vector<Timer> timers_;  // heap of timers, earliest first
+  // When the queue has this size, it drops timers of ended waits.
+  std::size_t size_most_ = size_least;
   std::uint64_t order_ = 0;
 };
 

@@ -64,7 +64,8 @@ void say_overflow(const Context& context) {
 }
 
 void on_fault(int signal, siginfo_t* fault, void* machine_state) {
-  const bool is_sent = fault->si_code <= 0;  // a process sent the signal; no access caused it
+  // True = a process sent the signal, and no access caused it.
+  const bool is_sent = fault->si_code <= 0;
   const Context* context = Context::running();
   if (!is_sent && context != nullptr && is_overflow(context->stack, *fault, machine_state))
     say_overflow(*context);

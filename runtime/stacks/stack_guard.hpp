@@ -11,7 +11,7 @@ namespace runtime {
 struct StackBounds {
   const char* bottom = nullptr;
   std::size_t bytes = 0;
-  std::size_t guard_bytes = 0;  ///< 0 = no guard, so an overflow is not detected
+  std::size_t guard_bytes = 0;  ///< size of the guard; 0 = none, so an overflow is not detected
 };
 
 /// Returns the stack of the calling OS thread. Must not be called by the first thread of a process,

@@ -36,7 +36,7 @@ struct Mapping {
 struct Pool {
   std::mutex mutex;
   std::map<std::size_t, std::vector<StackBounds>> free;  // unused stacks, keyed by size
-  std::map<const char*, Mapping> mappings;               // keyed by their first byte
+  std::map<const char*, Mapping> mappings;               // all mappings, keyed by their first byte
   std::size_t guarded = 0;
   std::size_t reserved_bytes = 0;
   bool is_reported = false;

@@ -25,7 +25,7 @@ SeenFibers& seen_fibers() {
 void* StackSwitch::seen_as(const void* next, bool next_is_home) {
   if (next_is_home) return home_;
   const StackBounds stack = StackPool::containing(next);
-  if (stack.bottom == nullptr) {  // the dispatcher of Boost.Fiber
+  if (stack.bottom == nullptr) {  // the next fiber is Boost.Fiber's dispatcher
     if (dispatcher_ == nullptr) dispatcher_ = __tsan_create_fiber(0);
     return dispatcher_;
   }
@@ -40,7 +40,7 @@ void StackSwitch::forget(const StackBounds& stack) {
   SeenFibers& seen = seen_fibers();
   const std::lock_guard lock(seen.mutex);
   const auto found = seen.all.find(stack.bottom);
-  if (found == seen.all.end()) return;  // the fiber never ran
+  if (found == seen.all.end()) return;  // the sanitizer knows no fiber that never ran
   __tsan_destroy_fiber(found->second);
   seen.all.erase(found);
 }
