@@ -83,7 +83,7 @@ Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::
 /// The owners of a cluster with their pieces, and the members that send to each other cluster.
 struct Side {
   std::vector<Rank> members;
-  std::vector<std::size_t> senders;  // number of senders, by target cluster
+  std::vector<std::size_t> senders;  // number of members that send to each other cluster
   Dealing pieces;
 
   Side(std::vector<Rank> hosts, std::vector<std::size_t> limits, Range whole)
@@ -109,7 +109,8 @@ std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t fro
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
-  if (stops_early(parameters)) return limits;  // the scatter limits the senders
+  // No further limit: the scatter has limited the senders.
+  if (stops_early(parameters)) return limits;
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
     const std::size_t pair = from * (clusters - 1) + (to < from ? to : to - 1);

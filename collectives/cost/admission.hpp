@@ -15,13 +15,13 @@ namespace pricing {
 /// An admitted step, and its state until it is done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< the step is done, so this entry is free for another step
+  bool is_done = false;  ///< true = the step is done, and another step can get this entry
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
   std::uint64_t number = 0;   ///< index among all steps of the participant
-  std::uint32_t message = 0;  ///< index of the step's message, set by the user of class Admission
-  std::uint32_t waits = 0;    ///< number of earlier accesses to its cells for which this step waits
+  std::uint32_t message = 0;  ///< index of the step's message; the owner of the Admission sets it
+  std::uint32_t waits = 0;    ///< number of unfinished earlier accesses for which this step waits
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 

@@ -204,7 +204,7 @@ struct Prospect {
   std::vector<std::size_t> members;  // indices in `family` of the candidates to search
   // Least time of the candidates that guess() has evaluated.
   Nanos guess = Nanos::max();
-  std::size_t guessed = 0;  // index in `members` of the candidate with this time
+  std::size_t guessed = 0;  // index in `members` of the candidate with the time `guess`
 };
 
 class Prospects {
@@ -219,7 +219,7 @@ class Prospects {
   void refine(Search& search, Nanos good_enough);
 
  private:
-  std::vector<Prospect> prospects_;  // sorted by load, the least first
+  std::vector<Prospect> prospects_;  // families to search, sorted by load, the least first
 };
 
 /// Returns the number of portions in which the candidate's steps are generated (stretches or

@@ -67,7 +67,7 @@ class Bounds {
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
-  std::vector<Ends> ends_;   // latencies between each host and the links of its cluster
+  std::vector<Ends> ends_;   // latencies from and to the links of its cluster, for each host
   std::vector<Nanos> ways_;  // least latency between clusters, indexed by from * clusters + to
   Bound bound_;
 };
@@ -92,7 +92,7 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
-  std::vector<Nanos> passing(clusters, never);  // least latency through a host of the cluster
+  std::vector<Nanos> passing(clusters, never);  // least latency through a host, for each cluster
   for (Rank host = 0; host < size_; ++host) {
     ends_.push_back(ends_of(host));
     Nanos& least = passing[network_.topology->cluster_of(host)];

@@ -32,7 +32,7 @@ struct Message {
   // Unique number of the message. Later messages reuse the index of an ended message. By this
   // number, a late event of the ended message is recognised and ignored.
   std::uint64_t serial = 0;
-  std::uint64_t step = 0;  // number of the sending step at the source
+  std::uint64_t step = 0;  // number of the sending step in the program of the source
   Slot sending = 0, receiving = 0;
   std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
   // Bytes of credit to return to the sender when the receiving step no longer waits for earlier
@@ -60,7 +60,7 @@ struct Ready {
 /// network, `way`. This part is the host's outgoing side (own_side) or a link (index of the link).
 struct Outlet {
   std::size_t way;
-  std::vector<Ready> messages;  // a heap: oldest step first
+  std::vector<Ready> messages;  // messages with frames to send, as a heap: oldest step first
   // True while no further frame can be chosen: if frames have costs, while the host prepares one;
   // otherwise while a frame occupies this part of the network.
   bool is_busy = false;
@@ -76,10 +76,10 @@ struct Host {
   std::vector<Slot> work;            // folds and copies that must be requested of the processor
   std::vector<Ready> ready;          // messages to prepare, as a heap: oldest step first
   std::vector<MessageIndex> parked;  // messages that lack credit or a grant
-  std::vector<Bytes> credit;         // remaining credit for each target
+  std::vector<Bytes> credit;         // unused credit, in bytes, for each target
   struct Class {
     std::size_t sending = 0;  // number of sending ports in use
-    std::size_t granted = 0;  // messages that have a grant and have not arrived
+    std::size_t granted = 0;  // number of messages that have a grant and have not arrived
     // Messages without a grant, in the order of their receiving steps.
     std::deque<MessageIndex> receiving;
     // Steps that still need a port, if ports are taken in the order of the steps.
@@ -110,7 +110,7 @@ inline constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 struct Streamed {
   MessageIndex message;
   std::uint32_t number;  // index of the frame in its message
-  Bytes credit;          // credit that the frame has used
+  Bytes credit;          // credit in bytes that the frame has used
 };
 using Streams = tuning::Streams<Streamed>;
 

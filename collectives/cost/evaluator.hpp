@@ -37,12 +37,14 @@ struct Crossing {
 
 struct Price {
   base::Nanos time{0};
-  Flow all;                    ///< all messages
-  Flow across;                 ///< messages between different clusters
-  std::vector<Flow> sent;      ///< sent messages, indexed by participant
-  std::vector<Flow> received;  ///< received messages, indexed by participant
-  std::vector<Flow> links;     ///< indexed by from * clusters + to; from == to inside a cluster
-  /// In the order of arrival. Filled only if Execution::lists_crossings is true.
+  Flow all;                    ///< traffic of all messages
+  Flow across;                 ///< traffic between different clusters
+  std::vector<Flow> sent;      ///< traffic that each participant sends
+  std::vector<Flow> received;  ///< traffic that each participant receives
+  /// Traffic between clusters, indexed by from * clusters + to; from == to inside one.
+  std::vector<Flow> links;
+  /// Times of messages between clusters, in the order of arrival. Filled only if
+  /// Execution::lists_crossings is true.
   std::vector<Crossing> crossings = {};
 };
 

@@ -65,11 +65,11 @@ class Events {
  private:
   struct Entry {  // small, because the queue copies entries often
     base::Nanos time;
-    std::uint32_t order;  // first parts of the event's key, for fast comparison
+    std::uint32_t order;  // the parts of the event's key that decide first: fast to compare
     std::uint32_t place;
   };
   static std::uint32_t order_of(const Event& event) {
-    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // above every rank
+    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // a bit above the bits of every rank
     return event.source | (event.is_head() ? head : 0);
   }
   struct Later {

@@ -23,7 +23,7 @@ struct PendingMessage {
 };
 
 struct Queue {
-  std::deque<Slot> steps;  // steps that still need a port, in the order of the program
+  std::deque<Slot> steps;  // steps that wait for a port, in program order
   std::size_t taken = 0;
 };
 // [0]: queue for messages of the own cluster, or for all messages. [1]: queue for messages of other

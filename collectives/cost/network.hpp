@@ -36,9 +36,10 @@ struct Network {
   /// For each cluster, the index of its exit in `outgoing`; nullopt for a cluster with a switch. If
   /// the vector is empty, each cluster has a switch.
   std::vector<std::optional<std::uint32_t>> exits = {};
-  std::size_t striping = 1;     ///< streams per ordered pair of hosts
-  Bytes frame = 64 * 1024;      ///< maximum number of bytes that a link sends in one piece
-  base::Nanos message_cost{0};  ///< host's time for each message sent or received
+  std::size_t striping = 1;  ///< streams per ordered pair of hosts
+  Bytes frame = 64 * 1024;   ///< maximum number of bytes that a link sends in one piece
+  /// Processor time of a host for each message that it sends or receives.
+  base::Nanos message_cost{0};
   /// Costs of the hosts for each frame, indexed like `links`. Frames inside a cluster have the
   /// index with from == to. If the vector is empty, `message_cost` applies instead.
   std::vector<std::shared_ptr<const tuning::FrameCosts>> frame_costs = {};

@@ -9,7 +9,7 @@ namespace pricing {
 
 /// Properties of a schedule on a network that are cheap to compute.
 struct Outline {
-  base::Digest steps;  ///< equal for two schedules with the same steps
+  base::Digest steps;  ///< digest of all steps; equal for two schedules with the same steps
   std::size_t messages = 0;
   /// Time that the busiest host or link needs for its bytes. The schedule takes at least this time.
   base::Nanos load{0};

@@ -125,7 +125,7 @@ class Uses {
   }
 
   collectives::Numbering numbers_;  // consecutive numbers of the buffers
-  std::vector<Buffered> uses_;      // accesses, indexed by the buffer's number
+  std::vector<Buffered> uses_;      // accesses to each buffer, indexed by the buffer's number
 };
 
 }  // namespace pricing

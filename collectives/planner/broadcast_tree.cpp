@@ -104,7 +104,7 @@ class Annealing {
 
  private:
   static constexpr int moves = 150;
-  static constexpr double first_temperature = 0.1;  // as a fraction of the cost of the first tree
+  static constexpr double first_temperature = 0.1;  // fraction of the first tree's cost
   static constexpr double cooling = 0.97;
 
   Growth grown(const Entries& entries) const;

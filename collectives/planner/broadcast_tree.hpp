@@ -11,7 +11,7 @@ namespace planning {
 /// A broadcast tree; each host sends to its children in order.
 struct BroadcastTree {
   Rank root = 0;
-  std::vector<std::vector<Rank>> children;  ///< indexed by host
+  std::vector<std::vector<Rank>> children;  ///< children of each host, in the order of sending
 };
 
 /// Builds a shortest-path tree. The length of a path is the time at which the block arrives. A

@@ -17,7 +17,7 @@ struct Contender {
   collectives::Parameters parameters = {};
   pricing::Execution execution = {};
   std::shared_ptr<const Plan> plan = {};  ///< the plan; nullptr for an algorithm of the library
-  std::size_t striping = 0;               ///< streams per message; 0 = as in the network
+  std::size_t striping = 0;               ///< streams per message; 0 = Network::striping
   Nanos time{0};
 
   /// Returns a digest of everything that determines what the hosts do.

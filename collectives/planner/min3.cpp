@@ -42,7 +42,7 @@ class Greedy {
   std::vector<std::vector<Rank>> spread(const Parts& parts, const std::vector<Rank>& holders);
 
   PortState state_;
-  std::vector<std::size_t> part_of_;  // part of the current pool to which each host belongs
+  std::vector<std::size_t> part_of_;  // index of each host's part of the current pool
   std::vector<Transfer> transfers_;
 };
 
@@ -88,7 +88,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // marks that the plan now brings the piece to the part
+    latest.end = Nanos(-1);  // a negative end marks that the plan brings the piece to the part
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];
@@ -118,7 +118,7 @@ void Greedy::plan(const Pool& pool, const std::vector<Rank>& holders) {
       inside[piece] = *std::find_if(sources[piece].begin(), sources[piece].end(),
                                     [&](Rank host) { return part_of_[host] == part; });
     plan(pool.parts[part], inside);
-    tell_parts();  // plan() has set part_of_ to the parts of an inner pool
+    tell_parts();  // restores part_of_, which plan() has overwritten
   }
 }
 

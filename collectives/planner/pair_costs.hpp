@@ -61,10 +61,10 @@ class PairCosts {
  private:
   PairCosts() = default;
   std::shared_ptr<const collectives::Topology> topology_;
-  std::vector<Pair> pairs_;  // indexed by from * hosts + to
+  std::vector<Pair> pairs_;  // properties of each route, indexed by from * hosts + to
   std::vector<double> nics_;
   Nanos overhead_{0};
-  std::vector<std::size_t> slots_;  // indexed by path(from, to), the pair of clusters
+  std::vector<std::size_t> slots_;  // slots of each link, indexed by path(from, to)
 };
 
 }  // namespace planning

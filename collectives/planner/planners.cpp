@@ -100,7 +100,7 @@ Planner planner_of_trees(std::string name, std::string help, MakeTree tree) {
     const bool is_in_turn = parameters.word("merging") == "in_turn";
     const PortModel model{.is_half_duplex = parameters.word("ports") == "half"};
     pricing::Execution execution = execution_of(parameters);
-    if (is_in_turn && !model.is_half_duplex) {  // hosts without receiving ports
+    if (is_in_turn && !model.is_half_duplex) {  // plans for hosts without receiving ports
       execution.ports.receiving = 0;
       execution.ports.are_in_order = false;
     }

@@ -12,12 +12,12 @@ namespace planning {
 
 /// A set of hosts, and its division into smaller pools.
 struct Pool {
-  std::vector<Rank> hosts;  ///< in rank order
+  std::vector<Rank> hosts;  ///< members of the pool, in rank order
   /// Parts in the order of their first hosts: at least two, or none if the pool is not divided.
   std::vector<Pool> parts;
   /// Bandwidth class at which the pool is divided; 0 if it is declared or not divided.
   double threshold = 0;
-  std::string reason;  ///< text for people: why these hosts form a pool
+  std::string reason;  ///< text for people that states why these hosts form a pool
 };
 
 /// Returns classes of similar bandwidths, in ascending order. A class is identified by its smallest

@@ -9,10 +9,10 @@ namespace planning {
 
 /// Limits on concurrent messages of a host.
 struct PortModel {
-  bool is_half_duplex = false;  ///< Whether one port serves both sending and receiving.
+  bool is_half_duplex = false;  ///< whether one port serves both sending and receiving
   /// Whether there are separate ports for messages of other clusters.
   bool are_apart = false;
-  std::size_t receiving_across = 1;  ///< receiving ports for other clusters, if they are separate
+  std::size_t receiving_across = 1;  ///< number of receiving ports for other clusters, if separate
   /// Whether a message also waits for a free slot of the link between its clusters
   /// (PairCosts::slots).
   bool counts_slots = false;
@@ -82,7 +82,7 @@ class PortState {
     static constexpr std::uint32_t any = ~std::uint32_t{0};
   };
   std::vector<Takes> takes_;
-  std::vector<Slots> sending_[2], receiving_[2];  // indexed by Takes::ports, then by host
+  std::vector<Slots> sending_[2], receiving_[2];  // ports, indexed by Takes::ports and host
   std::vector<Slots> paths_;
 };
 

@@ -11,7 +11,7 @@ namespace planning {
 
 /// The hosts of an allgather, and the sizes of their blocks.
 struct Blocks {
-  std::span<const std::string> hosts;  ///< names, by rank
+  std::span<const std::string> hosts;  ///< names of the hosts, in rank order
   const collectives::Counts& counts;
   Bytes element_bytes = 1;
 };

@@ -16,10 +16,10 @@ namespace collectives {
 /// Order in which a reduction combines its operands, from best to worst. If an operation is not
 /// exact, only `canonical` gives the same bits as `sequential`, and `differs` is refused.
 enum class Order {
-  canonical,  ///< first the hosts of each group, then the groups, level by level, in config order
-  in_order,   ///< one expression for all elements and sizes, operands in config order
-  permuted,   ///< one expression, operands in another order (for commutative operations)
-  by_block,   ///< expression depends on the index of the element, hence on size and parameters
+  canonical,  ///< sums each group first, then the groups, level by level, in config order
+  in_order,   ///< the same expression for all elements and sizes, operands in config order
+  permuted,   ///< the same for all, operands in another order (for commutative operations)
+  by_block,   ///< the expression depends on the index of the element, hence on the size
   differs,    ///< participants get different expressions
 };
 std::string_view name_of(Order order);

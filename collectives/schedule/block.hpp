@@ -46,9 +46,10 @@ enum class Storage : std::uint32_t {
   across,     ///< piece from another cluster; Buffer::index is the number of the cluster
   forwarded,  ///< piece to forward to another participant
   child,      ///< data from a child in a tree; Buffer::index is the child's rank
-  folded,     ///< intermediate sum; Buffer::index numbers the sums
-  subtree,    ///< blocks of other participants
-  slot,  ///< blocks under way in Bruck's alltoall; Buffer::index = number of hops so far, modulo 2
+  folded,     ///< intermediate sum; Buffer::index is the number of the sum
+  subtree,    ///< blocks of other participants, gathered or to be forwarded
+  /// Blocks under way in Bruck's alltoall; Buffer::index is the number of hops so far modulo 2.
+  slot,
   hand,  ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
 };
 

@@ -55,7 +55,7 @@ class Cells {
     before->second.end = at;
   }
 
-  std::map<Count, Known> known_;  // keyed by offset; ranges do not overlap
+  std::map<Count, Known> known_;  // stored ranges, keyed by their offset; they do not overlap
 };
 
 }  // namespace collectives

@@ -54,7 +54,7 @@ class Tags {
 
 /// Steps that have used an element. Later steps may have to wait for them.
 struct Uses {
-  std::set<std::size_t> writer, readers;  // at most one writer
+  std::set<std::size_t> writer, readers;  // step numbers; `writer` has at most one
 };
 
 /// Finds the earlier steps for which each step must wait.

@@ -109,7 +109,7 @@ class Walk {
   std::vector<Participant> participants_;
   std::vector<Passed> passed_;
   std::map<std::tuple<Rank, Rank, Channel>, std::deque<std::size_t>> under_way_;
-  Arrival last_;  // arrival of the message that arrives last
+  Arrival last_;  // arrival of the last of all messages
 };
 
 }  // namespace

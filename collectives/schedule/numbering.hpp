@@ -45,7 +45,7 @@ class Numbering {
       place_of(keys_[number]) = number;
   }
 
-  std::vector<std::uint64_t> keys_;  // indexed by number
+  std::vector<std::uint64_t> keys_;  // all keys, indexed by their number
   // Hash slots. Their number is a power of two, and at least half of them are free.
   std::vector<std::uint32_t> places_;
 };

@@ -16,7 +16,7 @@ enum class Action : std::uint8_t { send, receive, reduce, copy };
 /// and source.
 struct Step {
   Action action = Action::send;
-  Rank peer = 0;  ///< other participant of a message
+  Rank peer = 0;  ///< rank of the other participant of a message
   /// Channel of a message; messages on a channel arrive in the order of sending.
   Channel channel = 0;
   std::span<const Block> blocks;

@@ -25,8 +25,8 @@ class Topology {
   using Path = std::vector<std::uint32_t>;
   /// Throws: std::invalid_argument if there are no participants or paths differ in length.
   explicit Topology(const std::vector<Path>& paths);
-  /// Returns clusters with the given numbers of hosts, ranks in order. A single cluster is a
-  /// topology without groups.
+  /// Returns a topology of clusters of these sizes. Ranks count through the clusters in order. If
+  /// there is only one cluster, the topology has no groups.
   static Topology clustered(const std::vector<std::size_t>& sizes);
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
@@ -36,7 +36,7 @@ class Topology {
   /// All participants, sorted by path and then by rank.
   std::span<const Rank> order() const { return order_; }
   std::size_t position(Rank rank) const { return positions_[rank]; }
-  bool is_in_order() const;  ///< Whether every group is a range of consecutive ranks, in order.
+  bool is_in_order() const;  ///< whether every group is a range of consecutive ranks, in order
 
   /// Level 0 is one group of all participants. Levels 1 to depth() are groups. At level depth() + 1
   /// each participant is a group of its own.
@@ -68,7 +68,7 @@ class Topology {
   struct Level {
     // Position at which each group begins; the last entry is the end of the last group.
     std::vector<std::size_t> begins;
-    std::vector<std::size_t> groups;  // group of the participant at each position
+    std::vector<std::size_t> groups;  // number of the group that each position belongs to
   };
   std::size_t cluster_level() const { return depth() > 0 ? 1 : 0; }
   void add_level(const std::vector<Path>& paths, std::size_t length);

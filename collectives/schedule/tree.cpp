@@ -46,7 +46,7 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
 /// time. Nodes are numbered in the order of their arrival times.
 std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   std::vector<Node> nodes(size);
-  using Arrival = std::tuple<std::size_t, std::size_t>;  // time, sender
+  using Arrival = std::tuple<std::size_t, std::size_t>;  // time of arrival, number of the sender
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
   arrivals.emplace(latency, 0);
   for (std::size_t next = 1; next < size; ++next) {

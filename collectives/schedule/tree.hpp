@@ -11,8 +11,8 @@ namespace collectives {
 
 /// The shape of a tree over nodes 0 to size-1 with root 0.
 struct Shape {
-  std::string name = "binomial";  ///< one of shape_words(), or no_shape
-  Count arity = 2;                ///< arity of kary and knomial; binomial is knomial with 2
+  std::string name = "binomial";  ///< name of the shape: one of shape_words(), or no_shape
+  Count arity = 2;  ///< arity of the shapes kary and knomial; binomial is knomial with 2
   /// Latency of the shape `postal`: the number of messages that a node can send until the first
   /// one arrives. With latency 1 the tree is a binomial tree, except for the order of its nodes.
   /// Paper: Bar-Noy and Kipnis 1994.
@@ -20,7 +20,7 @@ struct Shape {
 
   struct Node {
     std::size_t parent = 0;             ///< undefined for node 0
-    std::vector<std::size_t> children;  ///< in the order of sending
+    std::vector<std::size_t> children;  ///< numbers of the children, in the order of sending
   };
   Node node(std::size_t size, std::size_t at) const;
   /// Whether the nodes of each subtree have consecutive numbers.

@@ -19,7 +19,7 @@ struct Place {
   Rank me;
   bool is_root;
   Node node;
-  std::vector<Folded> folds;  // innermost level first
+  std::vector<Folded> folds;  // operands of each fold, innermost level first
 };
 
 /// Returns the operands of each fold of this participant, innermost level first. The operands at a

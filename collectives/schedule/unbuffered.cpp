@@ -91,8 +91,8 @@ class Graph {
   std::vector<std::uint32_t> waits_;
   std::vector<std::array<Rank, 2>> owners_;  // participants whose steps form the node
   std::vector<Node> ready_;
-  std::vector<std::size_t> admitted_;    // admitted steps, by participant
-  std::vector<std::size_t> unfinished_;  // admitted steps that are unfinished, by participant
+  std::vector<std::size_t> admitted_;    // number of admitted steps of each participant
+  std::vector<std::size_t> unfinished_;  // number of them that are unfinished
   std::size_t window_ = 1;
 };
 

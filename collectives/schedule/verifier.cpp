@@ -20,7 +20,7 @@ namespace {
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;
-  bool is_unread = false;  // not read since the last write
+  bool is_unread = false;  // true = not read since the last write
   bool is_defined() const { return expression != Expressions::undefined; }
   friend bool operator==(const Value& left, const Value& right) {
     return left.expression == right.expression && left.place == right.place;
@@ -83,12 +83,12 @@ class Run {
   Expressions expressions_;
   CellNumbers numbers_;
   std::vector<Value> cells_;
-  std::vector<std::size_t> done_;  // number of executed steps, by participant
+  std::vector<std::size_t> done_;  // number of executed steps of each participant
   Numbering numbers_of_lines_;     // number of each Line, by sender, receiver and channel
   std::vector<Line> lines_;
   std::vector<Message> messages_;
-  std::vector<Sent> sent_;           // indexed by message
-  std::vector<Value> under_way_;     // contents of all messages
+  std::vector<Sent> sent_;           // values of each message, indexed by message
+  std::vector<Value> under_way_;     // values that are or were in messages
   std::vector<Value> left_, right_;  // operands of the current reduction
 };
 
@@ -383,7 +383,7 @@ class Results {
   Expressions::Id last_checked_ = Expressions::undefined;
   // Whether an expression was checked at any participant; indexed by number of the expression.
   std::vector<bool> checked_;
-  std::vector<Expressions::Id> first_;  // expressions of participant 0, by cell
+  std::vector<Expressions::Id> first_;  // expression of each result cell of participant 0
   std::vector<Range> blocks_;           // blocks of an alltoall at the current participant
 };
 

@@ -20,8 +20,8 @@ using Bytes = std::uint64_t;
 
 /// Measurements that led to the choice of a schedule in a table. All members are optional.
 struct Evidence {
-  base::Nanos time{0};       ///< measured time; 0 = not measured
-  base::Nanos predicted{0};  ///< predicted time; 0 = none
+  base::Nanos time{0};       ///< measured time of the schedule; 0 = not measured
+  base::Nanos predicted{0};  ///< predicted time of the schedule; 0 = none
   std::string next;          ///< schedule of the second choice
   base::Nanos next_time{0};  ///< measured time of the second choice
   std::uint64_t runs = 0;    ///< number of runs of all candidates
@@ -32,9 +32,9 @@ struct Evidence {
 /// previous row.
 struct Decision {
   static constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
-  Bytes up_to = no_limit;  ///< largest size; no_limit = all larger sizes
+  Bytes up_to = no_limit;  ///< largest size in bytes; no_limit = all larger sizes
   const collectives::Algorithm* algorithm = nullptr;
-  collectives::Parameters parameters;  ///< without the maximum length of messages
+  collectives::Parameters parameters;  ///< all parameters except the maximum length of messages
   /// Maximum length of messages in bytes; 0 = unlimited. nullopt = the default of the algorithm.
   std::optional<Bytes> length;
   bool is_pinned = false;  ///< true = a person wrote the row, and tuning keeps it
@@ -61,7 +61,7 @@ struct Range {
 /// Size of the group of an operation, and the transport between the group's hosts.
 struct Shape {
   std::uint32_t clusters = 1, hosts = 1, machines = 1;
-  std::string_view transport;  ///< as the config key `transport`, such as "tcp"
+  std::string_view transport;  ///< value of the config key `transport`, such as "tcp"
 };
 
 /// The rows of one collective for some groups and one order of summation.
@@ -72,7 +72,7 @@ struct DecisionSection {
   /// The worst order of summation of all rows. Rows are used only for operations that permit this
   /// order.
   collectives::Order order = collectives::Order::by_block;
-  std::vector<Decision> rows;  ///< in ascending order of up_to; the last row has no limit
+  std::vector<Decision> rows;  ///< rows in ascending order of up_to; the last one has no limit
   base::Position position = {};
 };
 

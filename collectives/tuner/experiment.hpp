@@ -27,7 +27,7 @@ base::Nanos lower_half_mean(std::vector<base::Nanos> samples);
 struct Sampled {
   Configuration configuration;
   std::vector<base::Nanos> samples =
-      {};  ///< in the order of the runs; without void (disturbed) runs
+      {};  ///< times in the order of the runs, without void (disturbed) runs
   /// Mean of the lower half of the samples; nothing if every run was void.
   std::optional<base::Nanos> statistic = {};
 };
@@ -41,7 +41,7 @@ struct Outcome {
   std::vector<Sampled> sampled = {};  ///< each configuration that was run, in list order
   std::size_t runs = 0;               ///< number of runs, including void ones
   std::size_t void_runs = 0;
-  base::Nanos time_spent{0};  ///< sum of all samples; void runs have no time
+  base::Nanos time_spent{0};  ///< sum of all samples; void runs do not count
   bool was_cancelled = false;
 };
 

@@ -10,7 +10,7 @@ namespace {
 /// The descent of one family.
 struct Descent {
   std::optional<base::Nanos> best = {};
-  std::size_t without_gain = 0;  // consecutive segment lengths that were not faster than the best
+  std::size_t without_gain = 0;  // number of consecutive lengths that were not faster than the best
 };
 
 }  // namespace

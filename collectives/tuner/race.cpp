@@ -14,7 +14,7 @@ using base::Nanos;
 constexpr std::size_t most_entrants = 10;
 constexpr std::size_t most_entrants_of_poor_model = 16;
 constexpr double delta_of_poor_model = 1;
-constexpr double drop_margin = 0.10;  // margin after the first round; round i divides it by i
+constexpr double drop_margin = 0.10;  // margin after round 1; after round i it is 1/i of this
 constexpr double walk_margin = 1.6;
 constexpr std::size_t walks = 2;
 

@@ -13,7 +13,8 @@ using Predict =
 /// A search space and the schedules of its configurations.
 struct Schedules {
   Space space = {};
-  std::vector<pricing::Family> families = {};  ///< same positions as in the space
+  /// Candidates, at the same positions as in the space.
+  std::vector<pricing::Family> families = {};
   const pricing::Candidate& at(Configuration one) const { return families[one.family][one.member]; }
 };
 

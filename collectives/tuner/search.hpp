@@ -25,7 +25,7 @@ struct Options {
   /// Whether all runs of a configuration take the same time, as on the virtual clock. If true, no
   /// search runs a configuration twice.
   bool is_exact = false;
-  std::uint64_t seed = 1;  ///< decides the order of runs
+  std::uint64_t seed = 1;  ///< seed of the random order of runs
   IsCancelled is_cancelled = {};
 
   std::size_t runs_of_each() const { return is_exact ? 1 : repetitions; }

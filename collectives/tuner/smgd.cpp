@@ -29,7 +29,7 @@ class Scan {
 
  private:
   Configuration next_;
-  double last_ = 0;  // times in nanoseconds
+  double last_ = 0;  // time of the latest length, in nanoseconds
   double best_ = std::numeric_limits<double>::infinity();
   double ratio_ = first_ratio;
   std::size_t without_gain_ = 0;

@@ -32,7 +32,7 @@ bool is_at_most(Nanos time, double factor, Nanos other) {
 struct SizeSearch {
   std::uint64_t bytes = 0;
   Space space = {};
-  Space corrected = {};  // with corrected predicted times, once all searches are done
+  Space corrected = {};  // the space with corrected predictions; set when all searches are done
   Outcome outcome = {};
 };
 
@@ -45,7 +45,7 @@ std::optional<Configuration> find_row(const SizeSearch& size, const std::string&
                                   [&](const Family& one) { return one.name == family; });
   if (found == families.end()) return std::nullopt;
   std::optional<Configuration> nearest;
-  double distance = 1.01;  // in octaves (factors of 2)
+  double distance = 1.01;  // largest distance of the lengths, in octaves (factors of 2)
   for (std::size_t member = 0; member < found->members.size(); ++member) {
     const Member& one = found->members[member];
     if (!one.predicted) continue;
@@ -245,7 +245,7 @@ std::uint64_t boundary_of(const SizeSearch& left, const Row& row, const SizeSear
 
 std::vector<Row> rows_of(const std::vector<SizeSearch>& sizes) {
   std::vector<Row> rows;
-  std::vector<std::size_t> first_sizes;  // index of the first size of each row
+  std::vector<std::size_t> first_sizes;  // index in `sizes` of the first size of each row
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Configuration chosen = *sizes[i].outcome.chosen;
     const std::uint64_t length = member_of(sizes[i].corrected, chosen).length;

@@ -38,13 +38,13 @@ struct SizeChoice {
   base::Nanos predicted{0};                  ///< time predicted by the model, before corrections
   std::optional<base::Nanos> measured = {};  ///< nothing if the configuration was not run
   bool is_searched = false;                  ///< whether a search made the choice
-  Outcome evidence = {};                     ///< all samples of this size
-  std::string next = {};                     ///< family of the second choice; "" = none was run
+  Outcome evidence = {};  ///< result of the search or check at this size, with all samples
+  std::string next = {};  ///< family of the second choice; "" = none was run
   base::Nanos next_measured{0};
 };
 
 struct Table {
-  std::vector<SizeChoice> choices = {};  ///< one for each size
+  std::vector<SizeChoice> choices = {};  ///< choices, one for each size
   std::vector<Row> rows = {};  ///< rows by ascending size; empty if the search was cancelled
   std::size_t runs = 0;        ///< number of runs, including void ones
   base::Nanos time_spent{0};
@@ -74,7 +74,7 @@ class Corrections {
 
 /// Input of tune_table().
 struct TableTask {
-  std::vector<std::uint64_t> sizes = {};  ///< bytes, in ascending order and not 0
+  std::vector<std::uint64_t> sizes = {};  ///< sizes in bytes, ascending, above 0
   SpaceOf space_of = {};
   RunAt run_at = {};
   std::vector<Row> before = {};  ///< rows of an earlier table
