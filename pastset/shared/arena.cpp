@@ -220,7 +220,8 @@ bool SharedArena::has_extents() const {
          std::any_of(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
 }
 
-/// Makes a new extent in the first gap that is long enough.
+/// Makes a new extent for `bytes` bytes in the first gap that is long enough. Returns its index, or
+/// nullopt if there is no unused index, memory or gap.
 std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uint64_t bytes) {
   if (now.unused == shared::extents_max || now.bytes + bytes > bytes_max()) return std::nullopt;
   const std::uint64_t step = bytes < 16 * page_bytes ? line_bytes : page_bytes;

@@ -15,8 +15,8 @@ namespace pastset {
 /// extent (range of memory) each. Others are stored one after the other in a common extent, the
 /// chunk, until it is full.
 ///
-/// Why:         a process may die at any moment. Each change therefore takes effect by one store,
-///              as in SharedLog.
+/// Why:         a process can die at any instruction. Each change therefore takes effect by one
+///              store, as in SharedLog.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    this process holds the lock of the element.
 class ElementArena {

@@ -42,7 +42,7 @@ struct alignas(line_bytes) Slot {
 };
 static_assert(sizeof(Slot) == line_bytes);
 
-/// A move that waits for room, in the line of an element.
+/// One place in the line of an element, with the move that waits there for room.
 struct Waiting {
   enum State : std::uint32_t {
     nobody,
@@ -64,7 +64,8 @@ struct alignas(line_bytes) Extent {
   Long place;    ///< offset of the extent in the space
   Long bytes;    ///< length of the extent; 0 = it has no memory
   Long counted;  ///< bytes of the extent that count towards an element's limit
-  /// Element towards whose limit the bytes of `counted` count: SharedArena::charge_of().
+  /// Identifies the element towards whose limit the bytes of `counted` count
+  /// (SharedArena::charge_of()).
   Long charge;
   /// One bit for each element that possibly keeps a tuple here. Segment::newest has the number of
   /// its newest tuple here.
@@ -72,7 +73,7 @@ struct alignas(line_bytes) Extent {
   Word processes;  ///< one bit for each process that writes or reads here
   Word turns;      ///< incremented whenever an element takes the extent or notes a tuple in it
 };
-/// For one element: the number of its newest tuple in each extent, plus 1.
+/// Number of the newest tuple of one element in each extent, plus 1; 0 = none.
 using Newest = std::array<Long, extents_max>;
 
 struct Element {

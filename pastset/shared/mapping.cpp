@@ -230,7 +230,7 @@ void SharedMapping::join() {
         name(), pid_));
   const Directory held(*this);
   const auto all = processes();
-  // Some processes may have ended without being cleared.
+  // Frees the entries of processes that have ended and that no other process has cleared yet.
   for (const runtime::ProcessIdentity& one : all)
     if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();

@@ -23,8 +23,8 @@ struct Found {
   std::string name, path;
 };
 std::vector<Found> find_spaces();
-/// Opens the memory of the space with the flags `how`. Returns an empty descriptor if the open
-/// fails, or if the path found earlier now leads to another file.
+/// Opens the memory of the space; `how` are flags of open(2). Returns an empty descriptor if the
+/// open fails, or if the path found earlier now leads to another file.
 base::Descriptor open_found(const Found& found, int how);
 /// Whether the space is complete: its first elements exist, so other processes may map it.
 bool is_open(const Found& found);

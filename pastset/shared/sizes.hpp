@@ -29,8 +29,8 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
 
 // ---- larger tuples, in the arena
 
-/// Rounds a size up. Small sizes become whole cache lines. Large ones become whole pages, so that
-/// they can be returned to the kernel.
+/// Rounds the size of a tuple or extent up. Small sizes become whole cache lines. Large ones become
+/// whole pages, so that they can be returned to the kernel.
 constexpr std::uint64_t extent_bytes(std::uint64_t bytes) {
   return bytes < 16 * page_bytes ? in_lines(bytes) : in_pages(bytes);
 }
