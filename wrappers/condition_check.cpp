@@ -38,7 +38,8 @@ struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
   // Element for requests; nullptr = no requests (own cluster, or tuples are pushed).
   std::shared_ptr<pastset::Element> asks;
-  // When the cluster has sent all requested tuples, element->last() has this value.
+  // One more than the number of the last requested tuple: element->last() has this value once all
+  // requested tuples have arrived.
   std::uint64_t asked_for = 0;
   std::size_t watched = 0;  // index of the cluster's element in changes_
 

@@ -53,6 +53,7 @@ void Push::follow() {
   end(mark);
 }
 
+/// Waits for a request that was not served yet, and returns the newest one.
 /// Throws: pastset::Marked if the element of requests has an error mark, after its last request.
 paths::Ask Push::next_ask() {
   const pastset::Stored newest = settings_.asks->newest(next_ask_);
