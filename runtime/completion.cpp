@@ -84,6 +84,8 @@ std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
   return member;
 }
 
+/// Adds a member whose event has happened to the list for any(). Wakes any(), and also all() if it
+/// was the last member.
 /// Requires: the mutex of the completion is held.
 void WaitSet::tell(Watch& watch, DeferredWakes& wakes) {
   Lock lock(mutex_);

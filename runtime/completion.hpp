@@ -90,7 +90,7 @@ class WaitSet {
   /// member, which is then no longer in the set. Returns nullopt if the deadline passed first.
   /// Throws UsageError if the set is empty.
   std::optional<std::size_t> any(Deadline deadline = Deadline::never());
-  /// Like any(), but never blocks.
+  /// Like any(), but never blocks. Returns nullopt if no member's event has happened.
   std::optional<std::size_t> try_any();
   /// Blocks until the events of all members have happened. Removes no member. Returns false if the
   /// deadline passed first.

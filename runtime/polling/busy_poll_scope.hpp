@@ -14,7 +14,7 @@ class Context;
 ///   computation no thread handles messages, not even those for other threads. A wait that sleeps
 ///   ends the registration until the next wait.
 /// Why: two processes often send and wait in turn. Without this scope each would find that the
-///   other is not polling, because the other is sending at that moment.
+///   other is not polling, because the other is just sending.
 /// Thread-safe: no. The thread that creates it also destroys it. It does nothing in a fiber.
 class BusyPollScope {
  public:

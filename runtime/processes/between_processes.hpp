@@ -75,8 +75,7 @@ class SharedLock {
   void unlock();
   /// Makes the lock available to other processes if `dead`, a process that has died, holds it.
   void leave_for(std::uint32_t dead);
-  /// Returns the number of the process that holds the lock at this moment; nullopt if there is
-  /// none.
+  /// Returns the number of the process that holds the lock now; nullopt if no process does.
   std::optional<std::uint32_t> holder() const;
 
  private:

@@ -140,8 +140,9 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-/// Makes the caller ready through the inbox of the executor, not directly. Otherwise some fiber
-/// would always be ready, and the executor handles descriptors only when no fiber is.
+/// Makes the caller ready through the inbox of the executor, not directly. The executor handles
+/// descriptors only when no fiber is ready. If the caller were always ready, that would never
+/// happen.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
   token_ = false;  // discards a wake-up of an earlier wait, which came too late

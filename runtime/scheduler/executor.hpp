@@ -47,7 +47,7 @@ class Executor final : private SchedulerOwner {
   void write_contexts(int descriptor) const { scheduler_.live.write(descriptor); }
   /// Converts a time of this executor to the machine's steady clock. Steady clock only.
   Nanos on_steady_clock(Nanos when) const;
-  /// See runtime::end_of().
+  /// Implements runtime::end_of(): returns the instant at which the deadline ends a wait.
   Nanos end_of(Deadline deadline) const {
     return deadline.written || !is_virtual() ? deadline.at : Nanos::max();
   }

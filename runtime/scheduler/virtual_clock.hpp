@@ -31,7 +31,7 @@ class VirtualClock {
     ++instant_;
     runs_ = runs_of_services_ = 0;
   }
-  /// Requires: `time` is later than now().
+  /// Lets virtual time pass until `time`, which must be later than now().
   void advance_to(Nanos time) {
     now_ = time;
     ++instant_;

@@ -32,7 +32,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Called by the signal handler.
+  /// Checks the progress of the run. The signal handler of the timer calls it.
   void look();
 
  private:
