@@ -26,9 +26,9 @@ struct Bound {
 ///   their bytes by the sum of the rates of all hosts.
 ///
 /// A message may pass through other hosts, so the latency between two hosts is the least latency of
-/// all routes between them. Rates and latencies of links that change are those at time 0. The
-/// bound ignores three delays: by the division into frames, by the executor's limits (Execution),
-/// and the time that hosts need for each message.
+/// all routes between them. If a link changes with time, its rate and latency at time 0 are used.
+/// The bound ignores three delays: by the division into frames, by the executor's limits
+/// (Execution), and the time that hosts need for each message.
 Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                const Network& network);
 

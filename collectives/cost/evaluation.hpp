@@ -82,7 +82,7 @@ struct Host {
     std::size_t granted = 0;  // number of messages that have a grant and have not arrived
     // Messages without a grant, in the order of their receiving steps.
     std::deque<MessageIndex> receiving;
-    // Steps that still need a port, if ports are taken in the order of the steps.
+    // Steps that still need a port, oldest first. Used only with Ports::are_in_order.
     std::deque<std::uint64_t> in_order;
     /// Whether a port is free. `limit` is the number of ports; 0 = unlimited.
     bool has_free_port(std::size_t limit) const { return limit == 0 || sending < limit; }
@@ -91,8 +91,8 @@ struct Host {
       if (!in_order.empty() && in_order.front() == step) in_order.pop_front();
     }
   };
-  // [0]: ports for messages of the own cluster, or for all messages. [1]: ports for messages of
-  // other clusters.
+  // Index 0: ports for messages of the own cluster, or for all messages if ports are not separate.
+  // Index 1: ports for messages of other clusters.
   std::array<Class, 2> ports;
   bool is_touched = false;
 };

@@ -26,8 +26,8 @@ struct Queue {
   std::deque<Slot> steps;  // steps that wait for a port, in program order
   std::size_t taken = 0;
 };
-// [0]: queue for messages of the own cluster, or for all messages. [1]: queue for messages of other
-// clusters.
+// Index 0: queue for messages of the own cluster, or for all messages if ports are not separate.
+// Index 1: queue for messages of other clusters.
 using Queues = std::array<Queue, 2>;
 
 struct WindowedHost {

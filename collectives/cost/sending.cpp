@@ -87,8 +87,8 @@ void Evaluation::choose(Rank me) {
   while (Outlet* const oldest = oldest_outlet(host)) send_frame(me, *oldest);
 }
 
-/// Of the outlets that can send a frame now, returns the one whose message has the oldest step;
-/// nullptr if no outlet can.
+/// Returns the outlet with the oldest step among those that can send a frame now; nullptr if no
+/// outlet can.
 Outlet* Evaluation::oldest_outlet(Host& host) const {
   const auto has_room = [&](const Outlet& outlet) {
     if (outlet.in_hand == 0) return true;

@@ -38,6 +38,8 @@ class PortState {
   PortState(const PairCosts& costs, const std::vector<Piece>& pieces, const PortModel& model);
 
   bool has(std::uint32_t piece, Rank host) const { return here_[index(piece, host)] >= Nanos(0); }
+  /// Return when a transfer of the piece from `from` to `to` would start and end, if it were
+  /// planned next.
   /// Requires: `from` has the piece.
   Nanos start(std::uint32_t piece, Rank from, Rank to) const;
   Nanos end(std::uint32_t piece, Rank from, Rank to) const {

@@ -124,7 +124,8 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(parameters);
-      // The size of an element is that of the caller's operation, not that in the file.
+      // The parameter `element` becomes the element size of the caller's operation. The file may
+      // have another.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))

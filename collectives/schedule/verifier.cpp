@@ -52,7 +52,7 @@ class Run {
   Expressions& expressions() { return expressions_; }
   const std::vector<Message>& messages() const { return messages_; }
   const CellNumbers& numbers() const { return numbers_; }
-  /// Returns the content of `out`.
+  /// Returns the contents of all cells of the participant's buffer `out`.
   std::span<const Value> result(Rank rank) const {
     const CellNumbers::Cells& cells = numbers_.of_buffer(rank, out);
     return std::span(cells_).subspan(cells.first, cells.count);

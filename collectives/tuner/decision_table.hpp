@@ -126,7 +126,7 @@ class DecisionTable {
 /// Returns whether two sections are for the same collective, groups, transport and order.
 bool are_for_same_groups(const DecisionSection& left, const DecisionSection& right);
 
-/// Reads a file.
+/// Reads a table of decisions from a file.
 /// Throws: ConfigError with all mistakes.
 std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file);
 
@@ -134,7 +134,7 @@ std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file
 std::string print_decisions(const std::vector<DecisionSection>& sections,
                             const base::Settings& about);
 
-/// Returns the size of an operation as DecisionTable defines it.
+/// Returns the size of an operation in bytes by which DecisionTable finds its row.
 Bytes size_of(const collectives::CollectiveSpec& task, std::size_t element_bytes);
 
 /// Words of a table for orders of summation: canonical, in order, any.

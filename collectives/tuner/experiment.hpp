@@ -18,7 +18,7 @@ using Run = std::function<std::optional<base::Nanos>(Configuration)>;
 using IsCancelled = std::function<bool()>;
 
 /// Returns the mean of the lower half of the samples, including the middle one of an odd number.
-/// Rare but very long runs then have no effect, and more samples make the figure more exact.
+/// Rare but very long runs then have no effect, and more samples make the result more exact.
 /// Units: rounded to nanoseconds.
 /// Throws: std::invalid_argument if there are no samples.
 base::Nanos lower_half_mean(std::vector<base::Nanos> samples);
@@ -36,7 +36,8 @@ struct Sampled {
 struct Outcome {
   /// Chosen configuration; nothing if there are no samples to choose by.
   std::optional<Configuration> chosen = {};
-  /// Statistic of the chosen configuration; nothing if it was chosen without a run.
+  /// Statistic (lower_half_mean()) of the chosen configuration's times; nothing if it was chosen
+  /// without a run.
   std::optional<base::Nanos> statistic = {};
   std::vector<Sampled> sampled = {};  ///< each configuration that was run, in list order
   std::size_t runs = 0;               ///< number of runs, including void ones

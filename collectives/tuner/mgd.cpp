@@ -7,7 +7,7 @@
 namespace tuner {
 namespace {
 
-/// The descent of one family.
+/// State of the descent in one family.
 struct Descent {
   std::optional<base::Nanos> best = {};
   std::size_t without_gain = 0;  // number of consecutive lengths that were not faster than the best

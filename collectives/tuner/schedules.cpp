@@ -87,7 +87,8 @@ class Selection {
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen_;
 };
 
-/// The messages of a barrier have no bytes.
+/// Returns the bytes of an element in messages. They are 0 for a barrier, whose messages have no
+/// bytes.
 Bytes message_bytes(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == collectives::Collective::barrier ? 0 : element_bytes;
 }

@@ -28,7 +28,7 @@ bool is_at_most(Nanos time, double factor, Nanos other) {
   return count_of(time) <= factor * count_of(other);
 }
 
-/// One size during the search.
+/// State of the search at one size.
 struct SizeSearch {
   std::uint64_t bytes = 0;
   Space space = {};
@@ -138,7 +138,8 @@ bool TableSearch::check_others() {
   return true;
 }
 
-/// Chooses among the best configurations of different families.
+/// Chooses the configuration of one size among the fastest ones of all families. First runs those
+/// whose corrected times are close, if a search has measured anything. Returns false if cancelled.
 bool TableSearch::check(SizeSearch& size) {
   std::vector<Configuration> best;
   check_space(size.corrected);
@@ -215,7 +216,7 @@ bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
   const Member& own = member_of(size.corrected, chosen);
   if (size.corrected.families[chosen.family].name != row.family) return false;
   if (own.length == row.length) return true;
-  // Messages that are at least as long as the vectors of the row do not segment them.
+  // The row does not segment. Neither does a length that is at least the largest vector of the row.
   if (row.length == 0) return own.length >= last_size;
   const auto joined = find_row(size, row.family, row.length);
   if (!joined) return false;
