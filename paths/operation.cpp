@@ -13,7 +13,8 @@
 namespace paths {
 namespace {
 
-/// Returns "path sum: " if a path has returned the result, otherwise "".
+/// Returns the begin of an error text, such as "path sum: " for a result of the path `sum`. Returns
+/// "" if no path has returned the result.
 std::string origin_of(const PathValues* values) {
   return values == nullptr ? "" : fmt::format("path {}: ", values->path);
 }

@@ -34,11 +34,12 @@ enum class OperationKind : std::uint8_t {
   axe,        ///< number: the last tuple to discard
   delete_element,
   release,
-  /// number: index of a graph. Each host on the path adds its traffic for this graph to the result.
+  /// Reads traffic counts. number: index of a graph. Each host on the path adds its traffic for
+  /// this graph to the result.
   traffic,
   clock,  ///< reads the clock of the receiving host; no stage handles it
-  /// No contribution follows in round `sequence` or later. May overtake earlier
-  /// contributions.
+  /// Announces that the contributor contributes neither to round `sequence` nor to later rounds.
+  /// The announcement may overtake earlier contributions.
   withdraw,
 };
 std::string_view operation_name(OperationKind kind);
@@ -73,8 +74,8 @@ struct OperationHead {
   std::uint64_t number = 0;         ///< argument of the operation; see OperationKind
   std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload
   /// Time on the clock of this host at which the operation fails; 0 = not set yet. The first stage
-  /// sets it, and all waits of the operation end at this time. Another host gets the time that is
-  /// left.
+  /// sets it, and all waits of the operation end at this time. A message to another host has the
+  /// remaining duration instead.
   base::Nanos until{0};
   runtime::Deadline deadline() const { return runtime::Deadline::written_at(until); }
 };
@@ -126,10 +127,10 @@ enum class Condition : std::uint8_t {
   fails,
 };
 
-/// How the cluster that decided a round obtained the result.
+/// How a round got its result, as the cluster that decided the round reports it.
 struct Origin {
   enum class Kind : std::uint8_t {
-    joined,  ///< from one tree of all threads; each thread waited for all others
+    joined,  ///< combined in one tree of all threads; each thread waited for all others
     local,   ///< from the values of the thread's own cluster
     cached,  ///< from tuples of other clusters that were fetched earlier
     waited,  ///< from a tuple of another cluster that had to be awaited
@@ -214,7 +215,7 @@ struct Result {
   [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
-/// Returns a result with the payload of one move, not combined with values of other contributors.
+/// Returns the result of a move whose payload was not combined with values of other contributors.
 /// Does not check the payload.
 Result unchecked_result(const OperationHead& head, base::Payload payload);
 

@@ -19,7 +19,7 @@ namespace paths {
 ///              ends, because a Result refers to it and may outlive its plan.
 /// Thread-safe: immutable.
 struct PathValues {
-  /// Templates of a path's tuples; nullopt if the plan declares none.
+  /// Templates of a path's tuples. Each is nullopt if the plan does not declare it.
   struct Templates {
     std::optional<pastset::Template> moved;  ///< tuples that a move sends and returns
     /// Tuples that a read of the element at the end of the path returns.

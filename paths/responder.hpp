@@ -41,8 +41,8 @@ class OperationState {
   explicit OperationState(std::span<std::byte> room, bool owns_context = false)
       : room_(room), owns_context_(owns_context) {}
   ~OperationState();
-  /// Receives the outcome after all steps have run. The state may be reused or destroyed from then
-  /// on. Runs without a mutex in the context that has the outcome. Must not block.
+  /// Receives the outcome after all steps have run. The state may be reused or destroyed after this
+  /// call. Called without a locked mutex, in the context that replied. Must not block.
   virtual void arrived(Outcome&& outcome) noexcept = 0;
   /// Receives the exception of the class Stop that a wait of the operation threw because its
   /// context was cancelled. Called before arrived().
@@ -50,7 +50,7 @@ class OperationState {
 
  private:
   friend class Responder;
-  struct Kept {  // one entry of the state: a step of the way up, or a wrapper's object
+  struct Kept {  // one entry of the state: a step that on_reply() added, or a wrapper's object
     virtual ~Kept() = default;
     virtual void up(OperationState& state, Outcome&& outcome);
     Kept* before = nullptr;
@@ -79,7 +79,7 @@ template <std::size_t Bytes>
 struct StateRoom {
   alignas(std::max_align_t) std::byte room[Bytes];
 };
-/// Memory that is enough for the stages of most hosts.
+/// Memory for the state of an operation. Enough for all stages of a path on most hosts.
 using ServiceRoom = StateRoom<1280>;
 
 /// Right to reply to one operation, once. It passes from wrapper to wrapper together with the
@@ -104,9 +104,10 @@ class Responder {
   /// and must reply or pass the operation on before it returns.
   bool owns_context() const { return state_->owns_context_; }
 
-  /// Adds `up` as a step of the way up. The step runs before the steps of the stages above, in the
-  /// context that has the outcome. It is called as up(Responder, Outcome&&), and must reply,
-  /// immediately or later. It must not block or throw.
+  /// Adds `up`, a function that runs when the outcome returns on its way up to the thread. It runs
+  /// before the functions that the stages above have added, in the context that replied. It is
+  /// called as up(Responder, Outcome&&), must reply immediately or later, and must not block or
+  /// throw.
   template <class Up>
   void on_reply(Up up) {
     state_->emplace<OperationState::Step<Up>>(std::move(up));

@@ -11,7 +11,7 @@ namespace paths {
 /// Cause of the failure of an operation. A program may retry after one cause and stop after
 /// another.
 enum class FailureCause : std::uint8_t {
-  other,          ///< other or unknown cause, such as an error that an element has stored as text
+  other,          ///< unknown cause, or none of those below; such as an error text in an element
   deadline,       ///< expected message or contribution missing at the deadline
   peer_gone,      ///< host that ended, detached or could not be reached
   released,       ///< contributor that released its path before this round

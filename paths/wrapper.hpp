@@ -29,10 +29,11 @@ struct Stage {
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
   std::uint32_t slot = 0;       ///< slot of this stage's first contributor at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
-  /// Number of hosts over which a failure may travel before the reply of the stage below is late.
-  /// Only set if the stage below is on another host.
+  /// Number of hosts that may delay the reply of the stage below. This host waits for the reply
+  /// until HostView::time_per_host() per such host after the deadline. Only set if the stage below
+  /// is on another host.
   std::uint32_t hosts_to_reply = 0;
-  /// Operations that wait neither in this stage nor in stages below on the same host.
+  /// Kinds of operation that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
   /// Whether an operation that owns no context (OS thread or fiber) needs one at this stage. This
   /// is so if the wrapper of this stage, or of a stage below up to and including the next join,
@@ -67,9 +68,9 @@ class Wrapper {
   /// Returns whether operations need a context of their own here, for example because the wrapper
   /// runs application code. Called once, during deployment.
   virtual bool needs_context() const { return false; }
-  /// Fails the operations that wait in this wrapper, own no context, and are late at `now`. Returns
-  /// the next deadline, or the maximum if no operation waits. Called at the time given to
-  /// Next::expect(), or earlier.
+  /// Fails the operations that wait in this wrapper, own no context, and have a deadline before
+  /// `now`. Returns the next deadline of a waiting operation; Nanos::max() if there is none. Called
+  /// at the time that was passed to Next::expect(), or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
   /// Fails all operations that wait in this wrapper and own no context. Called when the host ends.
   virtual void give_up() {}
@@ -81,15 +82,15 @@ class Wrapper {
   /// If this wrapper stores moved tuples unchanged in an element that this process maps, returns
   /// the element. Otherwise, or if the element is not known yet, returns nullptr.
   virtual pastset::Element* element_here() { return nullptr; }
-  /// Returns whether several contributors become one in this wrapper. All other wrappers keep
-  /// contributors separate.
+  /// Returns whether this wrapper is a join: the stages below see its contributors as one. All
+  /// other wrappers keep contributors separate.
   virtual bool joins() const { return false; }
-  /// Returns the operations that never wait in handle() of this wrapper. Waits in stages below do
-  /// not count. An operation needs no context if it is in the set of each stage of its path on this
-  /// host. The thread that receives such an operation from another host then runs it. Called once,
-  /// during deployment. Operations that run application code must not be in the set.
+  /// Returns the kinds of operation that never wait in handle() of this wrapper. Waits in stages
+  /// below do not count. An operation needs no context if its kind is in the set of each stage of
+  /// its path on this host. The thread that receives such an operation from another host then runs
+  /// it. Kinds that run application code must not be in the set. Called once, during deployment.
   virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
-  /// Returns whether a release may wait in this wrapper for earlier operations.
+  /// Returns whether this wrapper may delay a release until earlier operations have returned.
   virtual bool holds_releases() const { return false; }
   /// Called after all hosts are deployed, before the first operation.
   virtual void start() {}
@@ -118,7 +119,7 @@ class BlockingWrapper : public Wrapper {
   bool needs_context() const final { return true; }
 };
 
-/// Rest of the path as a wrapper sees it. Cheap to copy. Valid as long as the deployment.
+/// The stages below a wrapper on its path. Cheap to copy. Valid as long as the deployment.
 class Next {
  public:
   Next(Deployment& deployment, const Stage& stage, bool* called)

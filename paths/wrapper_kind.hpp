@@ -74,16 +74,16 @@ struct WrapperKind {
   std::string name;
   std::string help;
   std::vector<SettingHelp> settings;
-  std::vector<std::string> roles = {};  ///< words that a path may write after the wrapper's name
+  std::vector<std::string> roles = {};  ///< words that may follow the wrapper's name on a path
   Job job = Job::other;
   /// Whether each contributor to a join of this kind gets back a value as large as its
   /// contribution.
   bool answers_in_kind = false;
   /// Whether results of this kind of wrapper may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
-  /// Whether wrappers of this kind access an element of another host directly. Such a wrapper does
-  /// the work of the last wrapper of its path. Only forwards and event collectors may be between
-  /// these two wrappers.
+  /// Whether wrappers of this kind access an element of another host in shared memory. Such a
+  /// wrapper carries out operations instead of the last wrapper of its path. Only forwards and
+  /// event collectors may be between these two wrappers.
   bool maps = false;
   /// Whether wrappers of this kind end paths and refuse operations that change the element.
   bool only_reads = false;

@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Size in bytes from which contributions count as large. Waiting threads help to combine large
-/// contributions. A large contribution is freed as soon as it is combined.
+/// Contributions of this size in bytes or more count as large. Waiting threads help to combine
+/// large contributions. A large contribution is freed as soon as it is combined.
 inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
 /// Checks the contributions of a join and combines them in the order of their slots. The fixed
@@ -50,8 +50,8 @@ class Combiner {
   /// service contexts do not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines one part of the values after the other, until this and other threads have begun all
-  /// parts.
+  /// Helps to combine the values: combines parts that no thread has begun, one after the other,
+  /// until no such part is left.
   /// Requires: mutex_ not held.
   void help(Round& round) const;
 
@@ -68,7 +68,7 @@ class Combiner {
   const Wrapper& join_;
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;
-  const std::size_t bytes_;  // size of a contribution; 0 without a reduction
+  const std::size_t bytes_;  // size of a contribution in bytes; 0 without a reduction
   /// Whether values are checked while they are combined instead of on arrival. This is possible
   /// because the combination reads every value, and no contributor continues before the combination
   /// has ended.

@@ -235,8 +235,9 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
             std::span<const std::byte> part) {
   const auto outcome = provable_outcome(operation, sign, spec.comparison);
   if (!outcome) return false;
-  // A partial value that equals the constant may still change. A partial value beyond the constant
-  // cannot move back to it.
+  // A partial value that equals the constant may still change, so it proves nothing. A partial
+  // value beyond the constant cannot move back to it, so the complete value differs from the
+  // constant.
   if (spec.comparison == Comparison::equal)
     return movement(operation, sign) == Movement::grows ? compare(spec, part) > 0
                                                         : compare(spec, part) < 0;
@@ -245,7 +246,8 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
-  // NaN stays NaN when further values are added, so its comparison always fails.
+  // A partial value that is NaN is nearest: it stays NaN when further values are added, so the
+  // comparison is certain to fail.
   const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
   if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {

@@ -35,7 +35,7 @@ struct Decision {
   /// Throws: base::BadValue that names the element whose value could not be combined.
   ///         base::Overflow if the value leaves the range of its type. An overflow proves the
   ///         outcome that a part can prove, because further values of the same sign cannot bring
-  ///         the value back.
+  ///         the value back into the range.
   base::Payload combine(std::span<const ClusterValue> values) const;
   /// Returns whether `part`, the combined value of a part of the contributions, decides the
   /// condition.

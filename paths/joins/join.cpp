@@ -154,8 +154,8 @@ bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
   return false;
 }
 
-/// Returns what the contributor does next; nullopt if it must wait. It leads the round if the round
-/// is ready, or if the round has failed and has no leader.
+/// Returns what the contributor does next; nullopt if it must wait. The contributor leads the round
+/// if the round is ready, or if the round has failed and has no leader.
 /// Requires: mutex_ held.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
@@ -202,8 +202,8 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
                          : runtime::Deadline::written_at(view_.round_end(operation.until, index_)),
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    // The round is late. If all contributions had arrived, it would have a leader, so some are
-    // missing.
+    // The deadline of the round has passed. Contributions are missing, because a round with all
+    // contributions has a leader.
     fail_late(round, operation.path, wakes);
   }
 }
@@ -443,7 +443,7 @@ void Join::publish(Round& round, const Outcome& outcome) {
 namespace {
 
 /// Returns the first failure among the contributions that have arrived; nullptr if there is none.
-/// It is the reason why others are late if a host above has missed its deadline.
+/// If a host above has missed its deadline, this failure explains why other contributions are late.
 Failure earlier_failure(const Round& round) {
   for (const Contribution& one : round.by_slot)
     if (one.failure) return one.failure;

@@ -34,7 +34,8 @@ struct JoinRules {
   /// Reduction that checks and combines the contributions. Without a reduction, payloads are not
   /// inspected, and a leader that waits for all carries an empty payload.
   std::optional<Reduction> reduction = {};
-  /// Template of the tuple that the fixed slot moves; nullopt if it is not checked here.
+  /// Template of the tuple that the fixed slot moves; nullopt if this join does not check the
+  /// tuple.
   std::optional<pastset::Template> value = {};
 
   /// Returns whether the contributor at slot `of` may now become the leader of the round. Requires:

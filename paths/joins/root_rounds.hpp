@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Common part of the wrappers that decide rounds for several clusters, at the root of a cluster.
-/// One context (fiber or thread) at a time decides a round.
+/// Common part of the wrappers at the root of a cluster that decide rounds from the values of
+/// several clusters. One context (fiber or thread) at a time decides a round.
 ///
 /// Failure: a failed contribution or an exception of a decision ends this round and all later ones
 ///          with the same failure. The result element gets the failure as a mark after its last
@@ -55,7 +55,7 @@ class RootRounds {
 
  private:
   struct Withdrawn {
-    std::uint64_t from = 0;  // first missing round
+    std::uint64_t from = 0;  // first round to which the thread does not contribute
     std::string why;
   };
   void note_farewell(const Operation& operation);
@@ -70,7 +70,7 @@ class RootRounds {
   SequenceQueue turns_;
   runtime::Mutex mutex_;                // guards the members below
   std::uint64_t next_ = 0;              // number of the first undecided round
-  std::optional<Withdrawn> withdrawn_;  // withdrawal that waits for earlier rounds
+  std::optional<Withdrawn> withdrawn_;  // withdrawal, until all earlier rounds are decided
 };
 
 }  // namespace paths

@@ -33,7 +33,7 @@ Round* OpenRounds::find(const Key& key) {
 Round& OpenRounds::open(const Key& key) {
   if (closed_.empty()) {
     newest_ = all_.emplace(key, std::make_unique<Round>(slots_)).first;
-    closed_.reserve(all_.size());  // reserves memory so that leave() allocates none
+    closed_.reserve(all_.size());  // so that leave() need not allocate memory
   } else {
     closed_.back().key() = key;
     newest_ = all_.insert(std::move(closed_.back())).position;

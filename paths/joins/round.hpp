@@ -40,7 +40,7 @@ struct SharedFold {
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
   std::atomic<bool> is_right{true};
-  runtime::WaitList waiting;  ///< the leader, while it waits for the end of the last part
+  runtime::WaitList waiting;  ///< the leader, while it waits until the last part is combined
 };
 
 /// One operation of all contributors of a join.
@@ -61,7 +61,7 @@ struct Round {
   Key key;
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
-  std::atomic<std::uint32_t> gone{0};  ///< number of slots with a result or no contribution
+  std::atomic<std::uint32_t> gone{0};  ///< number of slots that have a result or never contribute
   bool has_leader = false;             ///< whether a contributor leads this round; at most one does
   Failure failure;                     ///< set at most once, as is `result`
   std::optional<Result> result;

@@ -15,9 +15,9 @@
 
 namespace paths {
 
-/// Record of withdrawals. For each slot that has withdrawn, it has the first round to which the
-/// slot does not contribute. It also has the first round to which the whole join does not
-/// contribute, as announced to the joins below.
+/// Record of the withdrawals of a join's slots. For each slot that has withdrawn, it has the first
+/// round to which the slot does not contribute. It also has the first round to which the whole join
+/// does not contribute, as announced to the joins below.
 ///
 /// Thread-safe: no. The join's mutex guards it.
 class Withdrawals {
@@ -29,9 +29,9 @@ class Withdrawals {
   /// not contribute. Returns the first round that an earlier withdrawal of the slot named; `never`
   /// if there was none.
   std::uint64_t note(const Operation& operation);
-  /// Returns the withdrawal that the join must send down after the withdrawal `operation` of a
-  /// slot. Returns nullopt if no withdrawal is necessary. This is so if rounds do not need the slot
-  /// (`is_needed` is false). It is also so if the joins below already know that this join does not
+  /// Returns the withdrawal that the join must send down because a slot has withdrawn. `operation`
+  /// is the withdrawal of the slot. Returns nullopt if rounds do not need the slot (`is_needed` is
+  /// false). Also returns nullopt if the joins below already know that this join does not
   /// contribute to the first round that the slot misses.
   std::optional<Operation> news(const Operation& operation, bool is_needed);
   /// Notes that the path of a slot is released. If all other slots were released before, turns
@@ -58,7 +58,7 @@ class Withdrawals {
 
   const std::uint32_t slots_;
   std::map<std::uint32_t, Withdrawn> withdrawn_;  // keyed by slot
-  std::vector<std::uint64_t> next_;  // indexed by slot: round after the last contribution
+  std::vector<std::uint64_t> next_;  // indexed by slot: round after the slot's last contribution
   // First round to which this join does not contribute, as announced to the joins below.
   std::uint64_t announced_from_ = never;
   std::set<std::uint32_t> released_;  // released slots
