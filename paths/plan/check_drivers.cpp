@@ -10,12 +10,14 @@
 namespace paths {
 namespace {
 
-/// Finds cycles of elements that receive tuples for ever without any thread. A driver (a wrapper
-/// that starts operations itself) runs again when its element gets a new tuple. A join proceeds
-/// when all its contributors have contributed. Only threads of the program are certain to end.
+/// Finds cycles in which wrappers move tuples for ever, although no thread of the program moves
+/// any. A driver (a wrapper that starts operations itself) runs again when its element gets a new
+/// tuple. A join proceeds when all its contributors have contributed. Only threads of the program
+/// are certain to end.
 ///
-/// The check first removes all nodes that wait for a thread, then all nodes that wait for removed
-/// nodes. The remaining nodes run for ever, because drivers trigger each other.
+/// The check builds a graph of paths, stages and elements. It first removes all nodes that wait for
+/// a thread, then all nodes that wait for removed nodes. The remaining nodes run for ever, because
+/// drivers trigger each other.
 class DriverCheck {
  public:
   DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -39,8 +41,8 @@ class DriverCheck {
 
  private:
   using NodeId = std::uint32_t;
-  /// Path, stage or element. If `needs_all` is true, the node becomes active again after all nodes
-  /// that feed it have been active. Otherwise one of these nodes is enough.
+  /// Node of the checked graph: a path, stage or element. If `needs_all` is true, the node becomes
+  /// active again after all nodes in `fed_by` have been active. Otherwise one of them is enough.
   struct Node {
     bool needs_all = false;
     bool rests = false;
@@ -95,13 +97,14 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    // The elements that a driver's settings name are read or filled by the driver's own path.
+    // add_path() has already handled the elements that the settings of a driver name: the driver's
+    // own path reads or fills them.
     if (kind_of(stage).drives_own_path()) return;
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
   void take_away_what_rests() {
-    // For each node: number of nodes that feed it and do not rest.
+    // For each node: number of nodes that feed it and are not removed yet (do not rest).
     std::vector<std::size_t> going(nodes_.size());
     std::vector<NodeId> resting;
     for (NodeId node = 0; node < nodes_.size(); ++node) {
@@ -117,8 +120,8 @@ class DriverCheck {
     }
   }
 
-  /// Reports a cycle of nodes from which `node`, which never rests, is fed. At least one of the
-  /// nodes that feed such a node never rests either. A walk from node to feeding node therefore
+  /// Reports the cycle of nodes that keeps `node` active. Does nothing if `node` rests. At least
+  /// one of the nodes that feed an active node is active too, so a walk from node to feeding node
   /// reaches a cycle.
   void report_cycle(NodeId node) {
     std::vector<NodeId> way;
@@ -131,7 +134,7 @@ class DriverCheck {
     const auto begin = std::find(way.begin(), way.end(), node);
     if (begin == way.end()) return;
     std::string names;
-    // First path in the plan that a driver in the cycle begins.
+    // Of the paths that begin at a driver in the cycle, the one that is first in the plan.
     const Plan::PlanPath* first = nullptr;
     for (auto one = way.end(); one != begin;) {
       --one;

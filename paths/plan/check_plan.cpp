@@ -113,7 +113,7 @@ class StructureCheck {
                                 "any operation, found {}",
                                 described(plan_, plan_.stages[id].wrapper),
                                 described(plan_, plan_.stages[below].wrapper)));
-    // If the name is not that of an element, the reader of the settings reports it.
+    // If no element has the name, the reader of the settings reports the mistake.
     const bool is_one = plan_.element_named(element_of(id)).has_value();
     if (is_one && below != no_stage && element_of(below) != element_of(id))
       mistakes_.add(text_.of_stage(id), fmt::format("element: the path leads to '{}', found '{}'",
@@ -177,8 +177,8 @@ class StructureCheck {
   std::vector<bool> used_;
 };
 
-/// Key that identifies a check of settings: the settings, and all other data on which the result of
-/// the check depends. Several wrappers may have the same key.
+/// Key of a check of settings, so that equal checks run once: the settings, and all other data on
+/// which the result of the check depends. Several wrappers may have the same key.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -261,7 +261,8 @@ class TemplateCheck {
     return expected;
   }
 
-  /// Reports a mistake if the templates differ. `element` is "" for the wrapper itself.
+  /// Reports a mistake if `arriving`, the template of the tuples that arrive at a stage, differs
+  /// from `expected`. `element` names the element that expects it; "" if the wrapper expects it.
   void compare(StageId stage, const pastset::Template* arriving, const pastset::Template& expected,
                const std::string& element) {
     if (arriving == nullptr || *arriving == expected) return;
@@ -341,9 +342,9 @@ void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
-  // Settings that were right for one wrapper need no further check for another wrapper that shares
-  // them. If the check used only the settings, this is true for all such wrappers. Otherwise it is
-  // true only for wrappers on the same host with the same number of contributors.
+  // Settings that several wrappers share are checked once. If the check used only the settings, its
+  // result is right for all these wrappers. Otherwise it is right only for wrappers on the same
+  // host with the same number of contributors.
   std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];

@@ -18,11 +18,11 @@ struct PlanKinds {
   std::vector<const WrapperKind*> of_wrapper;  ///< kind of each wrapper, by wrapper index
 };
 
-/// Counts the contributors of each wrapper and assigns slots. Reports a mistake if the config
-/// declares another number of contributors.
+/// Counts the contributors of each wrapper and assigns slots. Reports a mistake if the count
+/// differs from the number of contributors that the config declares.
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
-/// Checks single stages, their neighbours, hosts and paths. Reports cycles and unused wrappers.
+/// Checks each stage, its neighbours and host, and each path. Reports cycles and unused wrappers.
 void check_structure(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
 /// Checks that tuples have the templates that wrappers and elements expect.

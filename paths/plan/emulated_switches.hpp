@@ -12,9 +12,9 @@ namespace paths {
 /// link that takes no time needs no emulation: hosts then send directly.
 bool is_switch_emulated(const Plan& plan, std::uint32_t cluster);
 
-/// Returns whether the way from a host to another one passes or ends at `place`. `place` is the
+/// Returns whether the route from a host to another one passes or ends at `place`. `place` is the
 /// number of a host or switch.
-/// Requires: there is a way.
+/// Requires: there is a route.
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, std::uint32_t place);
 
 /// Returns the address on which the switch of a cluster listens. The switch runs on the machine of
@@ -23,7 +23,8 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, s
 /// ports of all hosts. Throws: std::invalid_argument if no port is left above the hosts' ports.
 std::string switch_address(const Plan& plan, std::uint32_t cluster);
 
-/// Returns the text of a place for messages: "host alpha-0" or "the switch of alpha".
+/// Returns the text that names `place`, a host or a switch, in messages: "host alpha-0" or "the
+/// switch of alpha".
 std::string place_text(const Plan& plan, std::uint32_t place);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/exits.cpp — exits of clusters, and the rounds in which they exchange news.
+// paths/plan/exits.cpp — exits of clusters, and the rounds in which they inform each other.
 #include "paths/plan/exits.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t exits_in_a_round_most = 32;
 
-/// Returns the number of exits that exchange news with one exit in a round, including this exit.
+/// Returns the number of exits that inform each other directly in one round. Each exit sends to the
+/// others of this number.
 std::uint64_t exits_in_a_round(const Plan& plan) {
   const std::size_t clusters = plan.clusters.size();
   const bool have_all = plan.ways && plan.ways->links.size() == clusters * (clusters - 1);

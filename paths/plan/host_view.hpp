@@ -14,7 +14,7 @@
 
 namespace paths {
 
-/// Returns the deadline of a wait that begins now, as the config declares it.
+/// Returns the deadline of a wait that begins now: the duration that the config declares, from now.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime);
 
 /// Names, clock and recorder of a host of a plan. Joins and rounds at roots need only these, so
@@ -40,18 +40,19 @@ class HostView {
   /// own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline of a wait that begins now
-  /// Returns OperationHead::until of an operation that enters now.
+  /// Returns the value of OperationHead::until for an operation that begins now.
   base::Nanos operation_end() const { return runtime::end_of(runtime_, deadline()); }
-  /// Returns OperationHead::until of an operation with this time left; 0 = not stated, negative =
-  /// its deadline has passed. An operation of another host gets at most the deadline of this plan.
+  /// Returns the value of OperationHead::until for an operation from another host. `time_left` is
+  /// the duration until its deadline; 0 = not stated, negative = the deadline has passed. A
+  /// duration above Plan::deadline is reduced to Plan::deadline.
   base::Nanos operation_end(base::Nanos time_left) const;
-  /// Returns the time at which a round of `wrapper` fails. `until` is the earliest
-  /// OperationHead::until of its contributions. Failures of the hosts above arrive before, because
-  /// they have time_per_host() for each host that they pass.
+  /// Returns the time at which an incomplete round of `wrapper` fails: `until`, the earliest
+  /// OperationHead::until of its contributions, plus time_per_host() for each host above. In this
+  /// additional time, the failures that hosts above have found can arrive.
   base::Nanos round_end(base::Nanos until, std::uint32_t wrapper) const;
-  /// Returns the time that a failure or a reply has for its way over one host, beyond the deadline
-  /// of the operation. Operations over at most `hosts_max` hosts then fail within 1 s after their
-  /// deadline. Beyond that number, failures get no more time.
+  /// Returns how long a host waits beyond the deadline of an operation, for each other host that a
+  /// failure or reply must pass. Operations over at most `hosts_max` hosts then fail within 1 s
+  /// after their deadline. Hosts beyond that number do not prolong the wait.
   base::Nanos time_per_host() const;
   static constexpr std::uint32_t hosts_max = 4;
   /// Returns a failure that names this host, `wrapper` and the path with the index `path`.

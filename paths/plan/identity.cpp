@@ -83,7 +83,8 @@ const LauncherVariables* launcher_of_process(const Variables& variable) {
   return nullptr;
 }
 
-/// Returns why the other hosts may have no process; "" if there is no sign of that.
+/// Returns why the launcher may have started no process for the other hosts; "" if nothing suggests
+/// that.
 std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
                       const Variables& variable) {
   for (const char* size : launcher.sizes) {
@@ -92,7 +93,8 @@ std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
       return fmt::format("{} is {}, so {} of the config's {} hosts have no process", size,
                          *processes, plan.hosts.size() - *processes, plan.hosts.size());
   }
-  // Slurm sets the rank in a batch script, too. It sets the variables of a job step only for srun.
+  // Slurm sets the rank (SLURM_PROCID) in a batch script, too. It sets the variables of a job step
+  // only in processes that srun starts.
   const bool is_slurm = std::string_view(launcher.rank) == "SLURM_PROCID";
   if (is_slurm && variable("SLURM_STEP_ID").empty() && variable("SLURM_STEP_NUM_TASKS").empty())
     return "SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did";

@@ -11,7 +11,7 @@
 
 namespace paths {
 
-/// Returns the value of an environment variable; "" if it is not set.
+/// Function that returns the value of an environment variable; "" if the variable is not set.
 using Variables = std::function<std::string(const std::string& name)>;
 std::string environment_variable(const std::string& name);
 
@@ -23,10 +23,10 @@ std::string environment_variable(const std::string& name);
 std::optional<std::uint32_t> identity(const Plan& plan,
                                       const Variables& variable = environment_variable);
 
-/// Returns why identity() may have chosen the first host wrongly. This happens if a launcher gave
-/// this process the number 0 but started too few processes, or if the process is a batch script of
-/// Slurm. Returns "" if there is no sign of this. Always returns "" on all other hosts, so that
-/// only one process of a run prints the warning.
+/// Returns a warning if identity() may have chosen the first host wrongly. This happens if a
+/// launcher gave this process the number 0 but started too few processes, or if the process is a
+/// batch script of Slurm. Returns "" otherwise. Always returns "" on all hosts except the first, so
+/// that only one process of a run prints the warning.
 std::string doubt_about_identity(const Plan& plan,
                                  const Variables& variable = environment_variable);
 

@@ -9,8 +9,8 @@
 
 namespace paths {
 
-/// Returns a message about a wrong name: "expected a host, found 'alhpa-0'; did you mean
-/// 'alpha-0'?"
+/// Returns a message about a wrong name, with the most similar one of `names`: "expected a host,
+/// found 'alhpa-0'; did you mean 'alpha-0'?"
 std::string not_named(std::string_view expected, const base::Settings& found,
                       const std::vector<std::string_view>& names);
 /// Returns whether `name` is a valid name; adds a mistake otherwise. A valid name has letters,
@@ -20,7 +20,7 @@ bool check_name(const base::Settings& name, std::string_view what, base::Mistake
 /// definition of the same name.
 std::string also_at(const base::Position& first);
 
-/// Returns the names of all items of `all` that have a name. Messages suggest one of these names.
+/// Returns the names of all items of `all` that have a name, for the suggestion of not_named().
 template <class Named>
 std::vector<std::string_view> names_of(const std::vector<Named>& all) {
   std::vector<std::string_view> names;

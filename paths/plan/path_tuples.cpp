@@ -29,7 +29,7 @@ Written written_for(const Plan& plan, const WrapperKind& kind, const Plan::PlanW
 }
 
 std::uint64_t bytes_max(const pastset::Template& tuple) {
-  constexpr std::uint64_t variable_max = std::uint64_t{1} << 32;  // with its length in 4 bytes
+  constexpr std::uint64_t variable_max = std::uint64_t{1} << 32;  // a field's length has 4 bytes
   std::uint64_t bytes = 0;
   for (const pastset::Field& field : tuple.fields())
     bytes += field.is_variable() ? variable_max + 3 : field.fixed_bytes();

@@ -25,7 +25,8 @@ std::optional<std::uint32_t> index_of(std::string_view name, const std::vector<N
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
-/// Returns the value of an enum that has these words, in the order of its values.
+/// Returns the enum value that has the name `word`. `words` has the names of the values, in their
+/// order.
 template <class Enum, class Words>
 std::optional<Enum> named(const Words& words, std::string_view word) {
   const auto found = std::find(words.begin(), words.end(), word);
@@ -50,7 +51,7 @@ std::string group_name(const Plan& plan, const std::set<std::uint32_t>& hosts) {
   return fmt::format("{} clusters", clusters.size());
 }
 
-/// Entrance into a stage: a path that begins there, or a stage above.
+/// Entrance into a stage from above: a path that begins at the stage, or the stage directly above.
 struct Entrance {
   std::uint32_t slot = 0;
   std::optional<std::uint32_t> path;
@@ -91,7 +92,8 @@ std::string contributor_at(const Plan& plan, std::uint32_t here, StageId stage, 
     return contributor_at(plan, here, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;
   add_hosts_above(plan, entrance.above, hosts);
-  // Some hosts of a cluster must not be named after the cluster inside of that cluster.
+  // If all these hosts are in the cluster of the host `here`, the name of the cluster would also
+  // mean `here`, so it is not used.
   const std::uint32_t from = plan.host_of(entrance.above);
   const auto is_near = [&](std::uint32_t host) {
     return plan.hosts[host].cluster == plan.hosts[here].cluster;

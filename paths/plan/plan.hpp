@@ -39,24 +39,25 @@ struct HostKeys;
 /// plan has no data for single threads: a path stands for a range of threads of one host.
 struct Plan {
   enum class Transport : std::uint8_t { tcp, ipc };
-  /// Words of the enum in the config, in the same order.
+  /// Words for the values of Transport in a config, in the order of the values.
   static constexpr std::array<std::string_view, 2> transport_words = {"tcp", "ipc"};
   enum class Connection : std::uint8_t { per_path, shared };
   /// Protection of connections over TCP.
   enum class Security : std::uint8_t {
     run,      ///< encryption with the keys of the run
-    network,  ///< none of ours: the network below protects them
+    network,  ///< no encryption by PATHS, because the network itself is protected
     plain,    ///< none
     keys,     ///< encryption with keys of each host
   };
-  /// Words of the enum in the config, in the same order. `keys` is a map there.
+  /// Words for the values of Security in a config, in the order of the values. `keys` has no word,
+  /// because it is written as a map.
   static constexpr std::array<std::string_view, 3> security_words = {"run", "network", "plain"};
 
   struct PlanHost {
     std::string name;
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;       ///< application threads; 0 for a gateway
-    std::uint32_t first_thread = 0;  ///< rank of its thread 0 in the whole program
+    std::uint32_t first_thread = 0;  ///< rank of the host's thread 0 in the whole program
     double speed = 1.0;              ///< factor by which declared computing times are divided
     std::string address;             ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     base::Position position;
@@ -70,8 +71,8 @@ struct Plan {
     pastset::Template tuple_template;
     std::uint64_t delta = 0;
     std::uint64_t keep_newest = 1;
-    /// Sizes of an element in memory that other processes of the machine may map; nullopt if it is
-    /// not in such memory.
+    /// Sizes of the memory of an element that other processes of the machine may map; nullopt if
+    /// the element is in memory of its own process.
     std::optional<pastset::SharedSizes> shared{};
     base::Position position;
   };
@@ -81,8 +82,8 @@ struct Plan {
     std::uint32_t host = 0;
     base::Settings settings;  ///< map from names of settings to values
     std::uint32_t slots = 0;  ///< number of contributors; count_slots() sets it
-    /// Number of other hosts that an operation has passed before it comes here, at most;
-    /// finish_plan() sets it.
+    /// Maximum number of other hosts that an operation passes before it arrives here; set by
+    /// finish_plan().
     std::uint32_t hosts_above = 0;
   };
   struct PlanStage {
@@ -101,8 +102,8 @@ struct Plan {
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
     base::Position position;
   };
-  /// Common data of all paths with the same name. Only the name is known if the config declares
-  /// nothing else, for example for an element with paths to it.
+  /// Common data of all paths of one graph. If the config declares only paths to an element, only
+  /// the name is known.
   struct PlanGraph {
     std::string name;
     std::string kind;          ///< kind of collective; "exchange" for an exchange
@@ -117,10 +118,10 @@ struct Plan {
   /// Named set of threads. The config declares it, and modules such as groups/ use it.
   struct PlanGroup {
     std::string name;
-    std::vector<std::uint32_t> threads;  ///< ranks of the members, rising
+    std::vector<std::uint32_t> threads;  ///< ranks of the members, in ascending order
   };
 
-  /// Consecutive slots of one stage that paths enter from another host.
+  /// Stage that paths from another host enter, and the number of its slots that these paths use.
   struct Entrance {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
@@ -136,8 +137,8 @@ struct Plan {
     std::vector<StageId> stages;
     std::vector<std::uint32_t> paths;  ///< paths that begin on the host
     std::vector<Entrance> entrances;
-    /// How many releases will pass this host: of paths that begin at a thread of any host
-    /// (thread_releases), and of paths that a wrapper drives (background_releases).
+    /// How many releases will pass this host: first those of paths that begin at a thread of any
+    /// host, then those of paths whose first wrapper starts the operations.
     std::uint64_t thread_releases = 0;
     std::uint64_t background_releases = 0;
   };
@@ -150,19 +151,21 @@ struct Plan {
   std::vector<PlanPath> paths;
 
   Transport transport = Transport::tcp;
-  /// Whether the config has no addresses, so that hosts listen on 127.0.0.1 with the default ports.
+  /// Whether the config has no addresses. Hosts then listen on 127.0.0.1 with the default ports.
   bool are_addresses_usual = false;
   Connection connection = Connection::per_path;
   Security security = Security::run;
-  bool security_written = false;  ///< whether the config has it; only then it is printed
-  /// Public keys of the hosts; nullptr unless `security` has keys. The digest has only their file's
-  /// name, so that a key can be changed on one machine after the other.
+  bool security_written = false;  ///< whether the config has the key; only then it is printed
+  /// Public keys of the hosts; nullptr unless `security` is Security::keys. The digest covers the
+  /// name of their file, not the keys. The keys can therefore be replaced on one machine after the
+  /// other.
   std::shared_ptr<const HostKeys> host_keys;
-  /// Times after which hosts send signs of life, and after which a silent host is gone.
+  /// Interval at which hosts send signs of life (`beat`), and duration after which a host that sent
+  /// none counts as gone (`silent`).
   struct Liveness {
     base::Nanos beat = std::chrono::seconds(1);
     base::Nanos silent = std::chrono::seconds(15);
-    bool is_written = false;  ///< whether the config has it; only then it is printed
+    bool is_written = false;  ///< whether the config has the key; only then it is printed
   };
   Liveness liveness;
   base::Nanos deadline = std::chrono::seconds(60);
@@ -173,20 +176,21 @@ struct Plan {
   bool requires_shared_memory = false;  ///< if true, a host that cannot use shared memory fails
   pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
   base::Nanos lock_patience = pastset::usual_lock_patience;  ///< lock timeout in shared spaces
-  /// Every high-level config sets `ways`. It is printed, and is a part of the digest, only if the
-  /// config has the key `lanes`.
+  /// Routes between all hosts. Every high-level config sets this member. It is printed, and is a
+  /// part of the digest, only if the config has the key `lanes`.
   std::optional<Ways> ways;
   LaneSettings lanes;
   /// Table from which groups take their schedules; nullptr = groups choose schedules by predicted
   /// times. The table is a part of the digest.
   std::shared_ptr<const tuner::DecisionTable> decisions;
-  /// Costs of the hosts; nullptr = they are not known, and hosts cost nothing on the virtual clock.
+  /// Time that hosts spend on each message and fold; nullptr = not known, and on the virtual clock
+  /// such work takes no time.
   std::shared_ptr<const tuning::HostCosts> costs;
   std::vector<PlanGroup> groups;
   /// Graphs in the order of their first paths; set by finish_plan().
   std::vector<PlanGraph> graphs;
   base::Digest digest;           ///< digest of print_plan(), set by finish_plan()
-  std::vector<HostPlan> shares;  ///< one part per host; set by finish_plan()
+  std::vector<HostPlan> shares;  ///< part of each host, by host index; set by finish_plan()
 
   /// Index of each host or element, keyed by its name. index_names() fills these maps. Without them
   /// every look-up searches the vector.
@@ -194,7 +198,7 @@ struct Plan {
   std::unordered_map<std::string, std::uint32_t> element_index;
   void index_names();
 
-  /// Returns nullopt for an unknown word.
+  /// Returns the transport that a config names by `word`; nullopt for an unknown word.
   static std::optional<Transport> transport_named(std::string_view word);
   std::string_view transport_word() const {
     return transport_words.at(static_cast<std::size_t>(transport));

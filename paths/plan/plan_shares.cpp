@@ -12,8 +12,8 @@
 namespace paths {
 namespace {
 
-/// How many releases pass a stage: of paths that begin at a thread (`threads`), and of paths that a
-/// wrapper drives (`background`).
+/// How many releases pass a stage: those of paths that begin at a thread (`threads`), and those of
+/// paths whose first wrapper starts the operations (`background`).
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
@@ -25,7 +25,7 @@ struct Flow {
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
-  // Indexed by stage: number of stages directly above whose releases are not counted yet.
+  // Indexed by stage: number of the stages directly above it whose releases are not counted yet.
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];

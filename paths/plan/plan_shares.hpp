@@ -6,7 +6,7 @@
 
 namespace paths {
 
-/// Sets Plan::shares, the part of each host, and numbers the graphs of the plan.
+/// Sets Plan::shares, which has the part of the plan for each host, and numbers the graphs.
 /// Requires: the plan has no cycles and only known kinds.
 void share_plan(Plan& plan, const PlanKinds& kinds);
 

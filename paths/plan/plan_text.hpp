@@ -12,11 +12,11 @@
 
 namespace paths {
 
-/// Text from which each part of a plan was read. Messages about mistakes that only the whole plan
-/// shows point at this text. Empty for plans built by code.
+/// Text from which each part of a plan was read. Checks of the whole plan use it for the positions
+/// in their messages. Empty for plans built by code.
 struct PlanText {
-  std::vector<base::Settings> stages;    ///< path items from which the stages were made
-  std::vector<base::Settings> wrappers;  ///< names of the wrappers, or items in place
+  std::vector<base::Settings> stages;    ///< by stage: the item of a path that declares it
+  std::vector<base::Settings> wrappers;  ///< by wrapper: its name, or its declaration on a path
   /// Each wrapper with a declared number of contributors: its index, and the text of the number.
   std::vector<std::pair<std::uint32_t, base::Settings>> contributors;
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read

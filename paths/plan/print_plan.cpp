@@ -74,7 +74,8 @@ Settings print_lanes(const Plan& plan) {
   return map.done();
 }
 
-/// Prints groups. If all threads of a host are members, prints the name of the host instead.
+/// Prints groups with their members. If all threads of a host are members, prints the name of the
+/// host instead of the threads.
 Settings print_groups(const Plan& plan) {
   MapBuilder groups;
   for (const Plan::PlanGroup& group : plan.groups) {
@@ -157,7 +158,8 @@ class PlanPrinter {
   }
   void add(std::string_view key, const std::string& value) { add(key, word(value)); }
 
-  /// Prints an entry of a section. Prints the section's line first if `is_first`.
+  /// Prints an entry of a section. Prints the line with the name of the section first if
+  /// `is_first`.
   void add_to(std::string_view section, bool& is_first, std::string_view key, SomeWords words,
               const Settings& value) {
     if (is_first) text_.append(section).append(":\n");
@@ -167,7 +169,7 @@ class PlanPrinter {
     hand_over();
   }
 
-  /// Passes the printed text to the function `read_` if it has at least 64 KiB.
+  /// Passes the text printed so far to the function `read_` if the text has at least 64 KiB.
   void hand_over() {
     constexpr std::size_t read_bytes = 64 << 10;
     if (text_.size() < read_bytes) return;
@@ -249,7 +251,7 @@ void PlanPrinter::print_wrappers() {
   if (is_first) add("wrappers", Settings::map({}));
 }
 
-/// Prints the graphs about which more is known than the name.
+/// Prints the graphs. Omits those of which only the name is known.
 void PlanPrinter::print_graphs() {
   bool is_first = true;
   for (const Plan::PlanGraph& graph : plan_.graphs) {

@@ -8,8 +8,8 @@
 namespace paths {
 
 /// Returns the structure of a plan. It numbers hosts, wrappers, stages and paths as the plan does.
-/// Each wrapper has the Job of its kind. Positions contain the names of files without folders, so
-/// that every host of a run makes the same structure.
+/// Each wrapper has the Job of its kind. Positions contain the names of files without their
+/// folders, which may differ on the hosts of a run. All hosts therefore make the same structure.
 /// Requires: all kinds of the plan exist.
 eventspace::Structure structure_of(const Plan& plan, const WrapperKinds& kinds);
 

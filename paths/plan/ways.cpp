@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/ways.cpp — steps of ways inside clusters and between them.
+// paths/plan/ways.cpp — steps of routes inside clusters and between them.
 #include "paths/plan/ways.hpp"
 
 #include <fmt/format.h>

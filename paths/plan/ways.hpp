@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/ways.hpp — ways of messages from any host to any other.
+// paths/plan/ways.hpp — routes ("ways") of messages from any host to any other.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,13 +13,14 @@ namespace paths {
 
 struct Plan;
 
-/// Networks of clusters, their exits, and the links between clusters. The reader of a high-level
-/// config builds declared paths over these ways. Lanes send messages over them without a path. The
-/// size depends on the number of clusters and links, not on pairs of hosts.
+/// Networks of clusters, their exits, and the links between clusters. Together they give the route
+/// ("way") from any host to any other. The reader of a high-level config builds declared paths over
+/// these routes, and lanes send messages over them without a path. The memory size depends on the
+/// number of clusters and links, not on the number of pairs of hosts.
 struct Ways {
   struct Cluster {
     std::uint32_t exit = 0;  ///< host through which the cluster communicates with others
-    /// Settings of the network link of each host; null if there is none.
+    /// Settings of each host's link into the cluster's network; null if there is none.
     base::Settings network = {};
     bool receives = false;  ///< whether the bandwidth also limits the messages that a host receives
     /// Bandwidth of the exit's network link; null if it is equal to the bandwidth of other hosts.
@@ -52,7 +53,7 @@ struct LaneSettings {
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
 };
 
-/// Emulated link on a way.
+/// Emulated link on a route.
 struct HopLink {
   std::string name = {};         ///< name of the wrapper that emulates the link
   base::Settings settings = {};  ///< settings of the link; null if there is no link
@@ -61,10 +62,11 @@ struct HopLink {
   bool is_there() const { return !settings.is_null(); }
 };
 
-/// One step of a way, over up to three links.
+/// One step of a route: from a host to the next host, over up to three links.
 struct Hop {
   std::uint32_t to = 0;
-  /// Sender's network link; if an exit sends to a cluster, the link to that cluster.
+  /// Link over which the sender sends: the link into its network or, if the sender is an exit and
+  /// sends to another cluster, the link to that cluster.
   HopLink outgoing = {};
   /// If the sender's cluster has a switch: link from the switch to another cluster.
   HopLink across = {};
@@ -95,10 +97,10 @@ std::uint32_t switch_number(const Plan& plan, std::uint32_t cluster);
 /// Returns a name of `place` for use in messages. `place` is the number of a host or of a switch.
 std::string place_name(const Plan& plan, std::uint32_t place);
 
-/// Returns why there is no way from one host of the plan to another; "" if there is one.
+/// Returns why there is no route from one host of the plan to another; "" if there is one.
 std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to);
-/// Returns the first step on the way from one host to another.
-/// Requires: there is a way.
+/// Returns the first step of the route from one host to another.
+/// Requires: there is a route.
 Hop next_hop(const Plan& plan, std::uint32_t from, std::uint32_t to);
 std::vector<Hop> way_between(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
