@@ -43,7 +43,7 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-/// Returns a form such as "budget:HORIZON,EVERY".
+/// Returns the short form of a word with the names of its parameters: "budget:HORIZON,EVERY".
 template <class Word>
 std::string form_of(const Word& word) {
   std::vector<std::string> numbers;
@@ -51,7 +51,8 @@ std::string form_of(const Word& word) {
   return word.name + (numbers.empty() ? "" : ":") + fmt::format("{}", fmt::join(numbers, ","));
 }
 
-/// Returns a form such as "{budget: {horizon: ROUNDS, every: ROUNDS}}" or "{subscribe: TUPLES}".
+/// Returns the long form of a word, a map of its parameters: "{budget: {horizon: ROUNDS, every:
+/// ROUNDS}}" or "{subscribe: TUPLES}".
 template <class Word>
 std::string map_form_of(const Word& word) {
   if (word.settings.size() == 1)
@@ -101,9 +102,9 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   return algorithm;
 }
 
-/// Returns text about the rule that the second number of a word must not exceed the first; "" if
-/// the word has only one. Otherwise a batch would have more rounds than the number of rounds by
-/// which a result may be late.
+/// Returns the rule for the numbers of a word, for an error message: " with EVERY at most HORIZON".
+/// Returns "" if the word has only one number. Without this rule a message could have more rounds
+/// (EVERY) than the number of rounds by which a result may be late (HORIZON).
 std::string number_rule(const AlgorithmWord& word) {
   if (word.settings.size() < 2) return "";
   return fmt::format(" with {} at most {}", in_capitals(word.settings[1].name),
@@ -153,9 +154,9 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the word that describes `algorithm` in the shortest text. The word has the relaxation of
-/// `algorithm`. Its default transfer is that of `algorithm`, so that the text need not name the
-/// transfer. Only `graph: all_to_all` has transfers. If several words fit, returns the first.
+/// Returns the word that describes `algorithm` in the shortest text: the first word with the same
+/// relaxation, graph and default transfer. The text then need not name the transfer. Trees have no
+/// transfer.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -166,9 +167,10 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word that has the relaxation `name` and fits the graph. If none fits, returns
-/// the first word with this relaxation; if there is none, nullptr. `all_to_all` tells whether the
-/// graph is `all_to_all` or one tree. Only a word named `name` fits the graph `all_to_all`.
+/// Returns the first word that has the relaxation `name` and fits the graph. The graph is
+/// `all_to_all` if this argument is true, otherwise one tree. Only a word with the name `name` fits
+/// the graph `all_to_all`. If no word fits the graph, returns the first word with the relaxation;
+/// nullptr if no word has it.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -236,8 +238,8 @@ class RelaxationReader {
     if (!expected.empty()) mistake(fmt::format("expected {}, found '{}'", expected, text));
   }
 
-  /// Reads a map such as `relaxation: {lagged: 2}` or `relaxation: {budget: {horizon: 8, every:
-  /// 4}}`.
+  /// Reads a relaxation that is written as a map, such as `relaxation: {lagged: 2}` or `relaxation:
+  /// {budget: {horizon: 8, every: 4}}`.
   void read_map(const Settings& map) {
     if (map.entries().size() != 1) return mistake("expected one relaxation, such as {lagged: 2}");
     const auto& [name, value] = map.entries().front();
@@ -274,7 +276,7 @@ class RelaxationReader {
     reader.finish();
   }
 
-  /// Reads `transfer: push` or `transfer: {subscribe: 8}`.
+  /// Reads the setting `transfer`, such as `transfer: push` or `transfer: {subscribe: 8}`.
   void read_transfer() {
     const Settings value = reader_.take("transfer");
     if (value.is_null()) return;

@@ -21,7 +21,7 @@ class CollectiveExpansion;
 struct TransferWord {
   std::string name;
   std::string help;  ///< one sentence
-  /// At most one setting: the number of tuples per request.
+  /// Parameters of the word. At most one: the number of tuples per request.
   std::vector<SettingHelp> settings = {};
   /// Name of the word that means the same as this word with one tuple per request; empty = none.
   /// For example, `subscribe` with one tuple per request is `demand`.
@@ -42,8 +42,8 @@ struct AlgorithmWord {
   std::string relaxation;
   /// Kinds of collective that support this word; empty = all.
   std::vector<std::string_view> collectives = {};
-  bool over_tree = false;        ///< allowed together with `graph: tree`
-  bool over_all_to_all = false;  ///< allowed together with `graph: all_to_all`
+  bool over_tree = false;        ///< whether the word is allowed together with `graph: tree`
+  bool over_all_to_all = false;  ///< whether it is allowed together with `graph: all_to_all`
   /// Whether hosts combine values by a schedule. The names of the algorithms in collectives/ are
   /// then valid words, too.
   bool is_schedule = false;
@@ -51,7 +51,7 @@ struct AlgorithmWord {
   std::string_view transfer = {};                ///< default transfer
   /// Whether the collective must have a condition that a part of the contributions can decide.
   bool needs_proof = false;
-  void (*expand)(expansion::CollectiveExpansion&) = nullptr;  ///< writes the paths
+  void (*expand)(expansion::CollectiveExpansion&) = nullptr;  ///< writes the collective's paths
 
   bool takes(std::string_view collective_kind) const;
 };
@@ -60,19 +60,19 @@ struct AlgorithmWord {
 /// Thread-safe.
 const std::vector<AlgorithmWord>& algorithm_words();
 const std::vector<TransferWord>& transfer_words();
-/// Returns the word whose `is_schedule` is true; it describes every name of a schedule. Returns
-/// nullptr if there is none.
+/// Returns the word whose `is_schedule` is true; nullptr if there is none. This one word describes
+/// every name of a schedule.
 const AlgorithmWord* schedule_word();
 
-/// Algorithm of a collective, from `algorithm` or from `graph`, `relaxation` and `transfer`. Points
-/// into algorithm_words() and transfer_words().
+/// Algorithm of a collective. A config states it by the setting `algorithm`, or by the settings
+/// `graph`, `relaxation` and `transfer`. Points into algorithm_words() and transfer_words().
 struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
-  std::vector<std::uint64_t> numbers = {};  ///< value of each setting of the word
+  std::vector<std::uint64_t> numbers = {};  ///< value of each parameter (setting) of the word
   /// Transfer between the clusters. Nullptr if all clusters form one tree, which has no transfers.
   const TransferWord* transfer = nullptr;
-  std::uint64_t tuples = 1;   ///< tuples per request
+  std::uint64_t tuples = 1;   ///< number of tuples per request
   std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
 
   /// Returns the value of the word's setting of that name; 0 if the word has no such setting.
@@ -87,7 +87,8 @@ bool has_algorithms(std::string_view collective_kind);
 /// Returns every word with its parameters, for messages, such as "sequential, magpie,
 /// periodic:EVERY".
 std::vector<std::string> algorithm_forms();
-/// Returns the help of the option --algorithm, such as "of every allreduce: sequential, ...".
+/// Returns the help text of the command-line option --algorithm, such as "of every allreduce:
+/// sequential, ...".
 std::string algorithm_help();
 
 /// Reads a word with its parameters, such as "lagged:2" or "conditional:subscribe:8". Missing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/config.cpp — reader of configs of either level.
+// paths/config/config.cpp — reader of high-level and low-level configs.
 #include "paths/config/config.hpp"
 
 #include <fmt/format.h>

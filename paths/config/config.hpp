@@ -10,7 +10,7 @@
 
 namespace paths {
 
-/// Reads a config of either level. Throws: ConfigError with every mistake.
+/// Reads a high-level or low-level config. Throws: ConfigError with every mistake.
 Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
                const Overrides& overrides = {});
 Plan load_plan(const std::string& file, const WrapperKinds& kinds, const Overrides& overrides = {});

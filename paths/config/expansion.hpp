@@ -12,9 +12,9 @@
 namespace paths {
 
 /// Low-level config whose wrappers and paths may be generated from clusters. There may be millions
-/// of generated wrappers and paths, so they are not stored as settings that would be parsed again.
-/// They refer to a host by its index in the order of the config. Equal items of many paths share
-/// one Settings object.
+/// of generated wrappers and paths. They are therefore not stored as settings, which would have to
+/// be parsed again. They refer to a host by its index in the order of the config. Equal items of
+/// many paths share one Settings object.
 struct Expansion {
   struct Wrapper {
     base::Settings name;
@@ -30,7 +30,7 @@ struct Expansion {
     std::vector<base::Settings> through;  ///< wrappers, as items of the low-level config
   };
 
-  base::Settings written{};             ///< parts of the low-level config that the user wrote
+  base::Settings written{};  ///< low-level sections of the config, as the user wrote them
   std::vector<base::Settings> hosts{};  ///< names of hosts
   // Generated wrappers and paths. In the plan they precede the written ones.
   std::vector<Wrapper> wrappers{};

@@ -46,12 +46,12 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
                                       const std::function<bool(const Settings&)>& is_wanted,
                                       Collectors& collectors) {
   std::vector<Settings> collected;
-  // Whether the path has passed a wrapper of the kind `map`. Such a wrapper passes on almost no
+  // Whether a wrapper of the kind `map` is above `place`. Such a wrapper passes on almost no
   // operations.
   bool is_mapped = false;
   for (std::size_t place = 0; place < way.size(); ++place) {
-    // A `lagged_check` passes on only some rounds, so a collector directly below it would record
-    // only these.
+    // A `lagged_check` passes on only some rounds. A collector directly below it would miss the
+    // others, so none is inserted.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
     is_mapped |= above == "map";
     const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;

@@ -22,11 +22,13 @@ class Collectors {
   std::map<std::tuple<int, int, base::FileName>, base::Settings> made_;
 };
 
-/// Returns the `through` list `way` with an event collector before and after each wrapper for which
-/// `is_wanted` returns true. Two adjacent wrappers share the collector between them. There is no
-/// collector after the last wrapper, which ends the path. There is none before a wrapper that
-/// begins a path without threads (a prefetch). There is none directly after `lagged_check`, which
-/// passes on only some rounds. There is none below `map`, which passes on almost no operations.
+/// Returns the list of wrappers `way` (key `through` of a path) with an event collector before and
+/// after each wrapper for which `is_wanted` returns true. Two adjacent wrappers share the collector
+/// between them. There is no collector in these places:
+/// - after the last wrapper, which ends the path
+/// - before a wrapper that begins a path without threads (a prefetch)
+/// - directly after `lagged_check`, which passes on only some rounds
+/// - below `map`, which passes on almost no operations
 std::vector<base::Settings> with_collectors(
     const std::vector<base::Settings>& way, bool has_threads,
     const std::function<bool(const base::Settings& wrapper)>& is_wanted, Collectors& collectors);
@@ -37,8 +39,8 @@ base::Settings with_collectors(const base::Settings& low_level);
 
 /// Returns the first word of an item of a `through` list: the name of a wrapper, or a kind.
 const std::string& name_in_way(const base::Settings& item);
-/// Returns the kind of the wrapper for which an item of a `through` list stands. The item is the
-/// name of one of `wrappers`, alone or with a role, or it is a kind with settings (a wrapper
+/// Returns the kind of the wrapper that an item of a `through` list names or declares. The item is
+/// the name of one of `wrappers`, alone or with a role, or it is a kind with settings (a wrapper
 /// written in place). Returns "" for an unknown name.
 std::string kind_in_way(const base::Settings& item, const base::Settings& wrappers);
 

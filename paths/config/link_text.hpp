@@ -6,12 +6,13 @@
 
 namespace paths {
 
-/// Settings of an emulated link. They were checked, and are stored as the user wrote them.
+/// Settings of an emulated link, checked, and stored as the user wrote them.
 struct LinkText {
   base::Settings settings;   ///< only the settings of the link, without other keys of its map
   bool delays = false;       ///< whether messages take time on the link
   bool has_streams = false;  ///< whether the link has settings of streams
-  /// Returns the settings without the settings of streams. Declared paths do not use streams.
+  /// Returns the settings for a link on a declared path. Declared paths do not use streams, so the
+  /// settings of streams are left out.
   base::Settings path_settings() const;
 };
 
@@ -22,8 +23,9 @@ LinkText read_link_text(base::MapReader& reader, bool is_between_clusters);
 void read_network_text(const base::Settings& network, Ways::Cluster& cluster,
                        base::Mistakes& mistakes);
 
-/// Reads the key `uplink`, whose value is `exit` or `switch`. `rate` is the rate of the exit; null
-/// if the config has none. Requires: the network of the cluster was read.
+/// Reads the key `uplink`, whose value is `exit` or `switch`. `rate` is the bandwidth of the exit's
+/// network link; null if the config does not state it. Requires: the network of the cluster was
+/// read.
 void read_uplink_text(base::MapReader& reader, const base::Settings& rate, Ways::Cluster& cluster);
 
 }  // namespace paths

@@ -58,8 +58,8 @@ void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mi
     if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
 }
 
-/// Reports a repeated name. The parser refuses a repeated key in the text, but a key may repeat a
-/// generated name.
+/// Reports a second object with the name of a first one. The parser has already refused repeated
+/// keys in the text, but a key in the text may be equal to a generated name.
 void refuse_second(std::string_view what, const base::Settings& name, const base::Settings& first,
                    PlanText& text, base::Mistakes& mistakes) {
   mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
@@ -76,7 +76,8 @@ void refuse_repeated(const base::Settings& section, std::string_view what, PlanT
   }
 }
 
-/// Returns the settings of a wrapper without the keys that wrappers of all kinds have.
+/// Returns the settings of a wrapper without the keys that wrappers of all kinds have (`kind` and
+/// `host`).
 base::Settings own_settings(const base::Settings& map) {
   std::vector<base::Settings::Entry> own;
   for (const auto& entry : map.entries()) {
@@ -204,7 +205,8 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   read_shared_spaces(reader, plan);
 }
 
-/// Reads a table of schedules from the file that the config names, or from the config itself.
+/// Reads the table from which groups take their schedules (key `decisions`). The config has the
+/// table itself, or the name of a file with it.
 void read_decisions(base::MapReader& reader, Plan& plan) {
   base::Settings table = reader.take("decisions");
   if (table.is_null()) return;
@@ -221,8 +223,8 @@ void read_decisions(base::MapReader& reader, Plan& plan) {
   plan.decisions = std::make_shared<const tuner::DecisionTable>(table, reader.mistakes());
 }
 
-/// Reads the costs of hosts from the config itself, or from the file of `paths measure` that it
-/// names.
+/// Reads the costs of hosts (key `costs`). The config has the costs itself, or the name of a file
+/// that `paths measure` wrote.
 void read_costs(base::MapReader& reader, Plan& plan) {
   base::Settings costs = reader.take("costs");
   if (costs.is_null()) return;

@@ -17,7 +17,8 @@ namespace paths {
 /// Largest number of threads that a config may give one host.
 inline constexpr std::int64_t host_threads_max = 1'000'000;
 
-/// Reads the low-level config section by section. Does not check the plan as a whole.
+/// Reads the low-level config section by section, and returns its plan. Does not check the plan as
+/// a whole.
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);
 
@@ -30,8 +31,8 @@ void check_network(const base::Settings& settings, const Overrides& overrides,
 base::Settings take_section(base::MapReader& reader, std::string_view key,
                             base::Settings::Kind kind);
 
-/// Returns the host of a generated wrapper or path. If that host could not be read, adds a mistake
-/// at `position`.
+/// Returns the index in `plan` of the host of a generated wrapper or path. `host` is the index in
+/// `config`. If that host could not be read, adds a mistake at `position` and returns nullopt.
 std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,
                                        const Plan& plan, const base::Position& position,
                                        base::Mistakes& mistakes);

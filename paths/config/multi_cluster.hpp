@@ -20,7 +20,8 @@
 namespace paths {
 
 /// All declarations of the high-level config. Parts that the low-level config contains unchanged
-/// are kept as Settings, so that messages about mistakes found later point at their text.
+/// are kept as Settings. If a later check finds a mistake in them, its message can then point at
+/// their text.
 struct MultiCluster {
   struct Host {
     base::Settings name;
@@ -34,14 +35,14 @@ struct MultiCluster {
   struct Cluster {
     base::Settings name;
     std::vector<std::uint32_t> hosts;  ///< indexes of its hosts; a dedicated gateway is last
-    Ways::Cluster way;                 ///< how its hosts reach other clusters
+    Ways::Cluster way;                 ///< exit and links by which its hosts reach other clusters
     std::optional<base::Settings> broadcast_delay;
   };
   using Link = LinkText;  ///< one direction of a link; a link without delay may be declared, too
   struct Collective {
     base::Settings name;
     std::string kind;
-    base::Settings settings;           ///< settings of this kind of collective, which its joins get
+    base::Settings settings;           ///< settings that the joins of the collective get
     base::Settings written_condition;  ///< setting `condition`; null if not given
     pastset::Template value;
     Algorithm algorithm;
@@ -56,7 +57,7 @@ struct MultiCluster {
   /// Exchange of tuples between each thread and the threads with the next lower and higher rank.
   struct Exchange {
     base::Settings name, tuple_template;
-    base::Settings shared;  ///< setting `shared` of elements into which other hosts move
+    base::Settings shared;  ///< setting `shared` of the elements into which other hosts move tuples
     std::vector<std::string> instrumented;  ///< same meaning as Collective::instrumented
   };
   struct Element {
@@ -84,7 +85,7 @@ struct MultiCluster {
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };
 
-/// Returns the names of all hosts or clusters, as written.
+/// Returns the names of all hosts or clusters, as the config has them.
 template <class Named>
 std::vector<std::string_view> written_names(const std::vector<Named>& all) {
   std::vector<std::string_view> names;
@@ -95,12 +96,11 @@ std::vector<std::string_view> written_names(const std::vector<Named>& all) {
 /// Returns the nested groups of a host as one text, such as "lan-1/machine-1".
 std::string group_path(const std::vector<base::Settings>& groups);
 
-/// Reads the high-level config and reports every mistake. Ignores the contents of sections that the
-/// reader of the low level checks.
+/// Reads the high-level config and reports every mistake. Ignores the contents of sections that
+/// both levels have, because the reader of the low-level config checks them.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
                                 const Overrides& overrides, base::Mistakes& mistakes);
-/// Reads the section `clusters`. Returns false if it declares too many hosts; then it reads
-/// nothing.
+/// Reads the section `clusters`. If it declares too many hosts, reads nothing and returns false.
 bool read_clusters(const base::Settings& section, MultiCluster& multi_cluster,
                    base::Mistakes& mistakes);
 /// Reads the section `links`. `clusters` is the section `clusters`. Requires: clusters were read.

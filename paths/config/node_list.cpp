@@ -73,7 +73,7 @@ class Reader {
     refuse(at, fmt::format("expected at most {} names, found more", names_max_));
   }
 
-  /// Reads the ranges after '[', up to the closing ']'.
+  /// Reads the ranges of numbers after '[', up to the closing ']'.
   std::vector<std::string> read_ranges(std::size_t most) {
     std::vector<std::string> numbers;
     do {

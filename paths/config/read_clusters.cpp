@@ -208,7 +208,8 @@ class ClusterReader {
     });
   }
 
-  /// Reads the name of a host, or a map with its name and rate. Returns the rate.
+  /// Reads the setting `gateway`: the name of a host, or a map with its name and rate. Returns the
+  /// rate; null if there is none.
   Settings read_gateway(base::MapReader& reader) {
     if (!cluster().hosts.empty()) cluster().way.exit = cluster().hosts.front();
     const Settings written = reader.take("gateway");
@@ -259,7 +260,8 @@ std::uint64_t counted_hosts(const Settings& hosts) {
   return std::min<std::uint64_t>(number, cluster_hosts_max);
 }
 
-/// Counts hosts before they are created, because one line of a config may declare very many hosts.
+/// Returns the number of declared hosts without creating them. One line of a config may declare too
+/// many hosts for the memory.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())

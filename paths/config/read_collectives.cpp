@@ -41,9 +41,9 @@ class CollectiveReader {
   }
 
  private:
-  /// Reads and checks the settings that all joins of the collective get. A mistake here ends the
-  /// reading of the config before the joins exist. Otherwise each join would report the same
-  /// mistake.
+  /// Reads and checks the settings that all joins of the collective get. After a mistake here, the
+  /// reading of the config ends before the joins are created, because each join would report the
+  /// same mistake.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.at(collective_.kind).collective;
     if (kind.read != nullptr) kind.read(reader);
@@ -110,7 +110,8 @@ class CollectiveReader {
     if (!reason.empty()) reader.mistake("condition", reason);
   }
 
-  /// Reads `root`. The default is the first host of the config that has threads.
+  /// Reads the setting `root` of a collective. The default is the first host of the config that has
+  /// threads.
   void read_root(base::MapReader& reader) {
     for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster) {
       const auto hosts = all_.computing(cluster);

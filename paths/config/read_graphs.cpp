@@ -16,7 +16,7 @@
 namespace paths {
 namespace {
 
-/// Kind of an exchange. An exchange has no joins, so this is not the name of a kind of wrapper.
+/// Word for the kind of an exchange. An exchange has no joins, so no kind of wrapper has this name.
 constexpr std::string_view exchange = "exchange";
 
 void read_collective(base::MapReader& reader, const CollectiveKind& kind, Plan::PlanGraph& graph) {
@@ -59,13 +59,14 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
 struct CheckedGraph {
   const Plan::PlanGraph* graph = nullptr;
   bool has_paths = false;
-  /// Identity of settings that were found equal to those of the graph; nullptr = none yet.
+  /// Identity of a Settings object that was found equal to the settings of the graph; nullptr =
+  /// none yet.
   const void* right_settings = nullptr;
 };
 
-/// Reports a collective whose declaration differs from the settings of its joins and checks,
-/// because such a declaration would mislead. `checked` has, for each stage, the graph with which
-/// the stage was compared last.
+/// Reports a collective whose declaration differs from the settings of its joins and of the
+/// wrappers that check its condition. Such a declaration would mislead. `checked` has, for each
+/// stage, the graph with which the stage was compared last.
 void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
                         std::vector<const Plan::PlanGraph*>& checked, const WrapperKinds& kinds,
                         const Plan& plan, base::Mistakes& mistakes) {

@@ -102,9 +102,9 @@ class MemberReader {
 
 void read_groups(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
   MemberReader reader(plan, mistakes);
-  // A group enables lanes, as the key `lanes` does. With lanes, each host serves until the threads
-  // of all hosts have ended. A host between two members therefore forwards the members' messages
-  // until then.
+  // A group enables lanes, as the key `lanes` does. With lanes, each host keeps forwarding messages
+  // of other hosts until the threads of all hosts have ended. The members of a group need this,
+  // because their messages may pass hosts that are not members.
   if (!section.entries().empty()) plan.lanes.is_written = true;
   for (const auto& [name, members] : section.entries())
     if (check_name(name, "a group", mistakes))

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
-/// Maximum length of a socket path, which leaves room for a file name.
+/// Maximum length in bytes of the folder of sockets. The limit of the operating system for a socket
+/// path then leaves room for a file name.
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
@@ -31,7 +32,7 @@ std::uint16_t usual_port() {
   return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
 }
 
-/// Parts of generated addresses.
+/// Parts from which the addresses of hosts are made if the config does not give an address.
 struct Generated {
   std::string interface { default_interface };
   std::uint16_t port = usual_port();
@@ -65,8 +66,9 @@ std::string stem(std::string_view file) {
   return std::string(file.substr(0, file.find('.')));
 }
 
-/// Returns a generated address. Loopback has sixteen million addresses, each with its own ports.
-/// The hosts of large configs use several of these addresses, unless the config sets a port.
+/// Returns the generated address of a host. One address does not have enough ports for a large
+/// config. Its hosts therefore use several loopback addresses (there are sixteen million), unless
+/// the config sets a port or an interface.
 std::string generated_tcp(const Generated& generated, std::uint32_t host) {
   const std::uint32_t ports = 65536u - generated.port;
   if (generated.interface != default_interface || generated.says_port || host < ports)
@@ -93,7 +95,7 @@ std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view 
   return std::pair(std::string(address.substr(0, colon)), *port);
 }
 
-/// Returns whether a generated port exceeds the last valid port.
+/// Returns whether `address` was generated and has a port above the highest valid port.
 bool counts_beyond(const std::string& address, const base::Settings& written) {
   const auto parts = parse_tcp(address);
   return parts && parts->second > port_max && written.text() != address;
@@ -224,7 +226,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
   plan.are_addresses_usual =
       plan.transport == Plan::Transport::tcp && !generated.says_port && !generated.says_interface;
   std::uint64_t threads = 0;
-  std::uint32_t last_beyond = 0;  // port of the last host with an invalid port
+  std::uint32_t last_beyond = 0;  // highest generated port above the highest valid port; 0 = none
   std::unordered_map<std::string, std::uint32_t> clusters;
   std::unordered_map<std::string, base::Position> addresses;
   for (const auto& [name, value] : hosts.entries()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_liveness.cpp — checks of times of signs of life
+// paths/config/read_liveness.cpp — checks of the intervals at which hosts send signs of life
 #include "paths/config/read_liveness.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 namespace paths {
 namespace {
 
-/// Number of round trips of the longest link that a beat must last.
+/// Minimum of the interval `beat`, in round trips of the longest link.
 constexpr int trips_per_beat = 4;
-/// Number of beats in the default of `silent`.
+/// Default of the duration `silent`, in intervals `beat`.
 constexpr int beats_per_silence = 15;
 
 base::Nanos latency_of(const base::Settings& link) {
@@ -31,7 +31,7 @@ base::Nanos longest_round_trip(const Plan& plan) {
   return 2 * longest;
 }
 
-/// Reports a time that is shorter than `least`.
+/// Reports a mistake if `found`, the duration of the setting `key`, is shorter than `least`.
 void check(const base::Settings& liveness, std::string_view key, base::Nanos found,
            base::Nanos least, const char* what, base::Mistakes& mistakes) {
   const base::Settings* const written = liveness.find(key);
@@ -52,7 +52,8 @@ void read_liveness(base::MapReader& network, Plan& plan) {
   plan.liveness.is_written = true;
   base::MapReader reader(liveness, network.mistakes(), "liveness");
   const auto beat = reader.time("beat");
-  // A beat that is not a time has been reported, and is 0 for finish_liveness().
+  // If the value of `beat` is not a duration, reader.time() has reported the mistake. The beat is
+  // then 0, so that finish_liveness() does not check it.
   plan.liveness.beat = beat.value_or(reader.has("beat") ? base::Nanos(0) : plan.liveness.beat);
   if (beat && *beat <= base::Nanos(0))
     reader.mistake(

@@ -18,7 +18,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of wrappers on a path. Their calls nest on the stack of a context.
+/// Maximum number of wrappers on a path. It limits the stack size that an operation needs, because
+/// the calls of the wrappers nest.
 constexpr std::size_t path_length_max = 256;
 
 bool same(const base::Settings& a, const base::Settings& b) {
@@ -44,9 +45,9 @@ struct Item {
   std::uint32_t role = 0;
 };
 
-/// Turns paths into stages. From a joining wrapper on, paths share all stages, so each joining
-/// wrapper has one stage. The first path through the wrapper creates these stages. Later paths must
-/// have the same wrappers below.
+/// Turns paths into stages. Paths that meet in a join share the stage of the join and all stages
+/// below it. The first path through the join creates these stages. Later paths must have the same
+/// wrappers below the join.
 class PathReader {
  public:
   using Numbers = std::unordered_map<std::string_view, std::uint32_t>;
@@ -65,8 +66,8 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// Items of a path. The list ends at a join if the wrappers below the join belong to an earlier
-  /// path.
+  /// Items of a path. If `goes_on_alike` is true, the list ends at a join, and the wrappers below
+  /// are those of an earlier path through the join.
   struct Way {
     std::vector<Item> items;
     bool goes_on_alike = false;
@@ -109,7 +110,8 @@ class PathReader {
   std::array<std::uint32_t, 4096> numbers_found_{};
   std::array<const WrapperKind*, 2> last_kinds_{};
   std::vector<StageId> joins_;  ///< indexed by wrapper: stage of each join
-  /// Indexed by stage: item from which the stage was made, by the first path through it.
+  /// Indexed by stage: the item of a path from which the stage was made. It is in the first path
+  /// through the stage.
   std::vector<base::Settings> made_by_;
   std::vector<std::string> graphs_;  ///< names of the graphs that have threads
   std::unordered_map<std::string, std::uint32_t> graph_numbers_;
@@ -245,8 +247,9 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
   return std::nullopt;
 }
 
-/// Returns whether the items from `place` on are the same objects as those of the path that created
-/// the join's stage. Equal items that are different objects do not count.
+/// Returns whether `item` is a join and the rest of the path (the items of `through` from `place`
+/// on) is the same as on the path that created the stage of the join. Equal items that are
+/// different objects do not count as the same.
 bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
   if (!item.wrapper) return false;
   for (StageId stage = joins_[*item.wrapper]; stage != no_stage;
@@ -273,9 +276,9 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Returns the index of the wrapper named `name`; nullopt if there is none. Wrappers are mostly in
-/// the order of the paths. The search therefore first tries the wrapper after the highest one found
-/// so far, and then the wrapper that an identical item named earlier.
+/// Returns the index of the wrapper named `name`; nullopt if there is none. Most configs declare
+/// wrappers in the order in which paths name them. The search therefore first tries the wrapper
+/// after the highest one found so far, and then the wrapper that an identical item named earlier.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {

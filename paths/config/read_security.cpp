@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_security.cpp — checks of modes and of lists of public keys
+// paths/config/read_security.cpp — checks of the key `security` and of lists of public keys
 #include "paths/config/read_security.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace paths {
 namespace {
 
-/// The host that has a public key, and where the list has it.
+/// The host that has a public key, and the position of the key in the list.
 struct Owner {
   std::string host;
   base::Position position;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_ways.cpp — reader of lanes and of the ways between hosts.
+// paths/config/read_ways.cpp — reader of lanes and of the routes between hosts.
 #include <fmt/format.h>
 
 #include <map>
@@ -16,8 +16,8 @@ constexpr std::uint64_t frame_bytes_min = 1 << 10;
 constexpr std::uint64_t frame_bytes_max = 1 << 30;
 constexpr std::int64_t striping_max = 10'000;
 
-/// Returns the settings of a link between clusters for the plan; null if there is nothing to
-/// emulate.
+/// Returns the settings of a link between clusters, for the plan; null if the link takes no time,
+/// so that it needs no emulation.
 Settings read_link(const Settings& link, base::Mistakes& mistakes) {
   base::MapReader reader(link, mistakes, "link");
   const LinkText text = read_link_text(reader, true);

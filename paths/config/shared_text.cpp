@@ -28,8 +28,8 @@ std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
 }
 
-/// Returns the size of an arena for `tuples` tuples that do not fit into table entries. Returns
-/// more than memory_max if the arena would be too large.
+/// Returns the size in bytes of an arena for `tuples` tuples that do not fit into table entries.
+/// Returns a value above memory_max if the arena would be too large.
 std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
   const std::uint64_t one = large_bytes_of(element);
   if (one == 0) return 0;
@@ -37,8 +37,8 @@ std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tup
   return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
-/// Returns the number of tuples for which the element needs memory at least: one more than it
-/// keeps, because a new tuple is stored before the oldest one is dropped.
+/// Returns the minimum number of tuples for which the element needs memory: one more than it keeps,
+/// because a new tuple is stored before the oldest one is dropped.
 std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
 
 bool has_least(const Plan::PlanElement& element) {
@@ -47,10 +47,11 @@ bool has_least(const Plan::PlanElement& element) {
   return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// Returns default sizes. The table has an entry for each tuple that the element keeps, and two
-/// more. The arena has room for the large tuples that the element keeps, and for six more. These
-/// six are two tuples that wait, one that is being written, one that is being read, the next one,
-/// and a spare one. A tuple uses memory only after it has been written.
+/// Returns the default sizes of a shared element. The table (`slots`) has an entry for each tuple
+/// that the element keeps, and two more. The arena has room for the large tuples that the element
+/// keeps, and for six more: two that wait, one that is being written, one that is being read, the
+/// next one, and a spare one. The operating system provides memory only when a tuple is written
+/// there, so unused room costs nothing.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;

@@ -11,8 +11,8 @@ namespace paths {
 /// Requires: all other settings of the element are read.
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element);
 
-/// Reads the setting `shared_spaces` of a config: which users may map these spaces, and how long a
-/// process waits for a lock in them.
+/// Reads the setting `shared_spaces` of a config: which users are allowed to map shared elements,
+/// and how long a process waits for the lock of such an element.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
 /// Sets for each shared element the number of moves that can wait at the same time for room in it.

@@ -23,9 +23,9 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
   telling.check = "lagged_check";
   telling.settings = {late, collective.entry_of("every", every)};
   telling.tuple = batch_template();
-  // The element must keep every batch that another cluster has not read. There are at most this
-  // number of them, because a cluster cannot continue without the batches of the other clusters.
-  // Batches that were read are axed.
+  // The element must keep every batch that another cluster has not read. `kept` is the maximum
+  // number of such batches, because a cluster cannot continue without the batches of the other
+  // clusters. Batches that were read are axed.
   telling.kept = 2 * rounds / every + 3;
   telling.skips = false;
   collective.write_all_to_all(telling);

@@ -73,8 +73,9 @@ void CollectiveExpansion::write_push(std::uint32_t into, std::uint32_t from) {
   add_path(there, 0, std::move(way));
 }
 
-/// Writes the parts by which the cluster `into` requests tuples of the cluster `from`. Each of the
-/// two clusters gets an element for the requests. A path leads from one element to the other.
+/// Writes the elements and the path by which the cluster `into` requests tuples of the cluster
+/// `from`. Each of the two clusters gets an element for the requests, and the path leads from one
+/// element to the other.
 void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   const std::uint32_t here = root_of(into);
   const std::uint32_t there = root_of(from);

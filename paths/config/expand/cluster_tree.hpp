@@ -23,7 +23,7 @@ struct ClusterTree {
     std::uint32_t parent = 0;  ///< the root is its own parent
     bool has_children = false;
   };
-  std::vector<Node> nodes;  ///< index 0 is the host hosts.front()
+  std::vector<Node> nodes;  ///< indexed by host; index 0 is the host hosts.front()
 };
 
 /// Returns the tree of a cluster that has threads. Without a fan-out all hosts are children of the

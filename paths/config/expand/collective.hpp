@@ -16,18 +16,18 @@
 
 namespace paths::expansion {
 
-/// The values that the roots of clusters send each other, and the wrapper that decides a round with
-/// these values.
+/// Description of the values that the roots of clusters send each other, and of the wrapper that
+/// decides a round with these values.
 struct Telling {
   std::string check = "condition_check";  ///< kind of the wrapper that decides a round
   Entries settings;         ///< settings of the wrapper `check`, without settings of the reduction
-  pastset::Template tuple;  ///< template of a result
+  pastset::Template tuple;  ///< template of the tuples that carry the values
   std::uint64_t kept = 1;   ///< number of own results that a cluster keeps for the others
   bool skips = true;        ///< whether other clusters may skip all results but the newest
 };
 
-/// Expands one collective of the config into wrappers and paths. The setting `algorithm` of the
-/// collective selects which ones.
+/// Expands one collective of the config into wrappers and paths, as its setting `algorithm`
+/// demands.
 class CollectiveExpansion {
  public:
   /// All arguments outlive this object.
@@ -44,7 +44,7 @@ class CollectiveExpansion {
   }
   /// Inserts a wrapper into each path, between the thread and the first join of the path.
   void put_above_joins(base::Settings wrapper) { above_joins_.push_back(std::move(wrapper)); }
-  /// Inserts a wrapper below the root of each cluster, on the way to the root of all clusters.
+  /// Inserts a wrapper below the root of each cluster, on its path to the root of all clusters.
   /// Requires: all clusters form one tree.
   void put_below_clusters(base::Settings wrapper) { below_clusters_.push_back(std::move(wrapper)); }
   void write_tree();
@@ -88,8 +88,8 @@ class CollectiveExpansion {
   bool has_all_links();
 
   std::string name(std::string_view part) const;
-  /// Returns a name for an object at the root of the cluster `here` that serves the exchange with
-  /// the cluster `other`. `kind` is a part of the name.
+  /// Returns a name for an element or wrapper at the root of the cluster `here`, which it uses to
+  /// exchange values with the cluster `other`. `kind` is a part of the name.
   std::string between(std::string_view kind, std::uint32_t here, std::uint32_t other) const;
   std::uint32_t root_of(std::uint32_t cluster) const;
   base::Settings text(std::string words) const { return word(std::move(words), position_); }
@@ -101,8 +101,8 @@ class CollectiveExpansion {
   const CollectiveKind& kind_;
   const base::Position position_;
   const base::Settings join_settings_;
-  /// Whether the collective has only one thread. Its path gets a join too, because a path without a
-  /// join would not be recognized as the path of a collective.
+  /// Whether the collective has only one thread. The path of this thread gets a join too, because a
+  /// path without a join would not be recognized as the path of a collective.
   const bool is_alone_;
   Writer& writer_;
   Routes& routes_;

@@ -33,8 +33,8 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
   }
 }
 
-/// Rejects a config whose expansion would be too large. If clusters exchange results, the size of
-/// the expansion grows with the square of the number of clusters.
+/// Reports a mistake if the expansion of the config would be too large. The size of the expansion
+/// grows with the square of the number of clusters if they exchange results.
 void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
   constexpr std::uint64_t path_bytes_least = 512;
   std::uint64_t paths = all.hosts.size();

@@ -13,8 +13,8 @@
 namespace paths::expansion {
 
 /// Adds to a path the wrapper that maps a shared element into the memory of the path's host.
-/// Operations then need not cross to the host that owns the element. The wrapper is added only if
-/// the addresses of both hosts are on one machine, and if no link between the hosts is emulated. An
+/// Operations then need no messages to the host that owns the element. The wrapper is added only if
+/// the addresses of both hosts are on one machine, and no link between them is emulated. An
 /// emulated link declares that the hosts are distant.
 class Machines {
  public:
@@ -34,7 +34,7 @@ class Machines {
   bool are_near(std::uint32_t host, std::uint32_t other) const;
 
   const MultiCluster& all_;
-  Plan hosts_;  // plan in which only the addresses of hosts are set
+  Plan hosts_;  // addresses of the hosts; no other part of this plan is set
 };
 
 }  // namespace paths::expansion

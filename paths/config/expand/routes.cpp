@@ -65,8 +65,8 @@ bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) 
   return link(b, a, asker) != nullptr && there;
 }
 
-/// Reports a mistake for each cluster that has a switch. The links of a switch belong to no host,
-/// so no wrapper on a path can emulate them.
+/// Reports a mistake for each of the two clusters that has a switch. The links of a switch belong
+/// to no host, so no wrapper on a path can emulate them.
 void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Settings& asker) {
   for (const std::uint32_t cluster : {from, to})
     if (all_.clusters[cluster].way.has_switch && switched_.insert(cluster).second)
@@ -76,8 +76,8 @@ void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Setting
                                 asker.text(), all_.cluster_name(cluster)));
 }
 
-/// Adds the wrappers for the step from one cluster to another. Each message is delayed by the
-/// cluster that sends it: operations by the cluster `from`, replies by the cluster `to`.
+/// Adds the wrappers for the step from one cluster to another. The cluster that sends a message
+/// delays it: the cluster `from` delays operations, the cluster `to` delays replies.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;

@@ -17,16 +17,16 @@ namespace paths::expansion {
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
 
 /// Writer of the wrappers that take a path from one host to another: over the networks of clusters,
-/// through their exits, and over the links between them. Operations are delayed on the host from
-/// which they enter a link.
+/// through their exits, and over the links between them. The host that sends over an emulated link
+/// delays the operations.
 class Routes {
  public:
   /// All arguments outlive this object.
   Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
-  /// Adds the wrappers that take a path from one host to another, of the same cluster or of two. If
-  /// a link is missing, reports a mistake at the position of the setting `asker`.
+  /// Adds the wrappers that take a path from one host to another, in the same cluster or in two
+  /// clusters. If a link is missing, reports a mistake at the position of the setting `asker`.
   void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
   /// Returns whether two clusters have links in both directions. Reports a missing link as a
   /// mistake at the position of the setting `asker`.
@@ -50,9 +50,9 @@ class Routes {
   Writer& writer_;
   base::Mistakes& mistakes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
-  std::set<std::uint32_t> switched_;  // clusters whose switch was reported as a mistake
+  std::set<std::uint32_t> switched_;  // clusters whose switch is already reported as a mistake
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
-  std::unordered_map<std::uint64_t, Way> routes_;  // routes written so far, keyed by both hosts
+  std::unordered_map<std::uint64_t, Way> routes_;  // routes written so far, keyed by (from, to)
 };
 
 }  // namespace paths::expansion

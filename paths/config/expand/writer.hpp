@@ -12,8 +12,8 @@
 #include "paths/config/instrument.hpp"
 #include "paths/config/multi_cluster.hpp"
 
-/// Parts of the expansion that only this folder uses; paths/config/expand/expand.hpp is the
-/// interface.
+/// Parts of the expansion that only the folder paths/config/expand uses. expand.hpp is the
+/// interface for other folders.
 namespace paths::expansion {
 
 using Entries = std::vector<base::Settings::Entry>;
@@ -22,7 +22,7 @@ using Way = std::vector<base::Settings>;
 
 base::Settings word(std::string text, const base::Position& position);
 base::Settings::Entry entry(std::string key, base::Settings value);
-/// Returns a wrapper that is written inside a path, because only this path uses it.
+/// Returns the item of a path that declares a wrapper in place, because only this path uses it.
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
 /// Returns the wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
@@ -58,7 +58,8 @@ class Writer {
                        const base::Settings& settings, const base::Position& position);
   /// Adds the key `lanes` to the config, because its hosts send messages without a path.
   void need_lanes() { needs_lanes_ = true; }
-  /// Writes a graph: the description of all paths named `name`. `is` has the settings of the graph.
+  /// Writes a graph: the common description of all paths that name this graph. `is` has the
+  /// settings of the graph.
   void graph(const base::Settings& name, Entries is);
   /// Writes a path. `instrumented` has the kinds of wrapper around which event collectors (wrappers
   /// that record operations) are inserted (see MultiCluster::Collective).
