@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.cpp — the context that ends late operations of a deployment.
+// paths/host/deadline_monitor.cpp — the context that fails late operations of a deployment.
 #include "paths/host/deadline_monitor.hpp"
 
 #include <utility>

@@ -12,15 +12,16 @@ namespace paths {
 /// Fails operations that wait past their deadline and have no context (thread or fiber) of their
 /// own.
 ///
-/// Why:         without a context of its own, an operation cannot wake at its deadline. Nearly all
-///              operations end long before their deadline, and all deadlines on a host are nearly
-///              equal. One context is therefore enough for all of them. This context calls `look`
-///              at the earliest expected deadline, and then sleeps until the next one.
+/// Why:         without a context of its own, an operation cannot wake at its deadline. One context
+///              is enough for all such operations, because nearly all end long before their
+///              deadline. It calls `look` at the earliest expected deadline, and then sleeps until
+///              the next one.
 /// Thread-safe: any thread may call expect(). The call locks only if no earlier deadline is
 ///              expected.
 class DeadlineMonitor {
  public:
-  /// Function that fails the operations that are late at `now`, and returns the next deadline.
+  /// Function that fails the operations whose deadline has passed at `now`, and returns the
+  /// earliest deadline of the others.
   using Look = std::function<base::Nanos(base::Nanos now)>;
   DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look);
   DeadlineMonitor(const DeadlineMonitor&) = delete;

@@ -45,7 +45,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
           }),
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
-  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() makes a share per host
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() adds an entry per host
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
@@ -58,8 +58,8 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   acceptor_.open(*call_, connections_, share_);
 }
 
-/// Ends the parts of the deployment that finish() has not ended. After a regular run there are
-/// none.
+/// Ends the parts of the deployment that finish() has not ended. After a regular run, finish() has
+/// ended all of them.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // has an effect only if finish() was cancelled
@@ -83,7 +83,7 @@ void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
-/// Releases the paths of a lost peer. Operations that wait for the peer receive the reason.
+/// Releases the paths of a lost peer. Operations that wait for the peer fail with `reason`.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_closed && (plan_->lanes.is_written || !releases_.have_all()))
@@ -181,10 +181,10 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// Cancels service contexts, and operations without a context, until none of them runs. It does so
-/// in rounds. In each round, cancel() ends the present wait of each context. A wait that begins
-/// later ends in the next round. give_up() fails the waiting operations without a context. In each
-/// round, such an operation advances at least to the next join.
+/// Cancels service contexts, and operations without a context, until none of them runs. One attempt
+/// is not enough: cancel() ends only the present wait of each context, and after give_up() an
+/// operation without a context may wait again in the next join. The function therefore repeats both
+/// calls.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -195,8 +195,8 @@ void Deployment::end_services() {
     instance_->give_up();
     connections_.requests().end_late(base::Nanos::max());
     if (!services_.are_running()) return;
-    // If contexts or operations are stuck, the wait has no limit. The virtual clock then reports a
-    // deadlock.
+    // Some context or operation did not end, although each had enough attempts. On the virtual
+    // clock the wait then has no limit, so that the clock reports a deadlock.
     const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
       services_.wait_for_change(runtime_.is_virtual() && is_stuck

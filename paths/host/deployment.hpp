@@ -99,7 +99,7 @@ class Deployment : public HostView {
   /// lead through gateways, so gateways end last.
   ///
   /// finish() first waits until the paths of threads are released. The caller ensures that the
-  /// threads of this host release theirs. finish() then releases the paths of this host's
+  /// threads of this host release their paths. finish() then releases the paths of this host's
   /// prefetches, because no thread on this host needs them any more. At last finish() waits for
   /// prefetches of other hosts that read elements of this host. Such a prefetch reads the remaining
   /// tuples, and then gets the error that this host has ended.
@@ -116,13 +116,13 @@ class Deployment : public HostView {
   void abandon(const std::string& why);
   EndedThreads& ended_threads() { return ended_threads_; }
 
-  /// Sets `work`, which finish() calls after every thread's path through this host was released and
-  /// before finish() stops anything. Meant for code that sends requests to other hosts all the
-  /// time.
-  /// Requires: called before finish().
+  /// Sets `work`. finish() calls it when all paths of threads through this host are released,
+  /// before it stops any part of the deployment. Meant to stop code that sends requests to other
+  /// hosts all the time. Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
-  /// Returns the deadline of a wait at the end of the host. It is shorter if the run has failed.
+  /// Returns the deadline of a wait that begins while the host ends. The wait is shorter if the run
+  /// has failed.
   runtime::Deadline end_deadline();
 
   /// Requests a call of Wrapper::end_late() at `until`. A stage calls this function when an
@@ -135,8 +135,8 @@ class Deployment : public HostView {
   void end_services();
 
   Host& host_;
-  // Recorder of a further deployment. The host's recorder cannot be used, because each plan numbers
-  // its own stages.
+  // Recorder of a deployment whose plan is not the config's. Such a deployment cannot use the
+  // host's recorder, because each plan numbers its own stages.
   eventspace::Recorder records_;
   Acceptor& acceptor_;
   const std::shared_ptr<const DeploymentId> call_;
@@ -150,10 +150,11 @@ class Deployment : public HostView {
   const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
-  /// nullptr on the virtual clock, unless the plan sets a deadline.
+  /// Context that fails operations at their deadline; nullptr on the virtual clock, unless the plan
+  /// sets a deadline.
   std::unique_ptr<DeadlineMonitor> deadline_monitor_;
   runtime::Task meeting_;  // task that waits until all peers have arrived
-  runtime::Task beats_;    // task that sends signs of life to peers and looks for theirs
+  runtime::Task beats_;    // task that sends signs of life, and checks that peers send theirs
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

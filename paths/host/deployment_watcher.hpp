@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deployment_watcher.hpp — observer of the deployments of further plans on a host.
+// paths/host/deployment_watcher.hpp — observer of the deployments that deploy() makes on a host.
 #pragma once
 
 namespace paths {
 
 class Deployment;
 
-/// Observer of a host's further deployments: the deployments of all plans except the config's. The
-/// host calls the functions in the order of their declaration, in the thread or fiber that makes or
-/// ends the deployment. If made() or wired() throws, deploy() fails.
+/// Observer of those deployments of a host that Host::deploy() makes: all except the deployment of
+/// the config's plan. The host calls the functions in the order of their declaration, in the thread
+/// or fiber that makes or ends the deployment. If made() or wired() throws, deploy() fails.
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;

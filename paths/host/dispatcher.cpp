@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns whether the thread that received an operation may run it. This is so if the operation
-/// waits in no stage of its path on this host, and overtakes no other operation of its slot.
+/// Returns whether the thread that received an operation may run it: the operation never waits in
+/// the stages of its path on this host, and no other operation of its slot runs (`is_alone`).
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -29,15 +29,15 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
     : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
-/// Operation of another host that is being served. Later operations reuse the object. Serving an
-/// operation therefore allocates no memory.
+/// Operation that another host sent and this host is running. Later operations reuse the object, so
+/// that running an operation allocates no memory.
 class Dispatcher::Service final : public runtime::Work,
                                   public runtime::Continuation,
                                   ServiceRoom,
                                   public OperationState {
  public:
   explicit Service(Dispatcher& dispatcher) : OperationState(room), dispatcher_(dispatcher) {}
-  /// Cancels the present wait, if the operation has a context.
+  /// Cancels the present wait of the operation, if it has a context (fiber or thread) of its own.
   void cancel() {
     if (has_context()) Work::cancel();
   }
@@ -125,7 +125,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // the operation must count as ended before a later one arrives
+      validator_.complete(frame);  // so that the next operation of the slot is accepted
     } else if (enters) {
       service = &take_service();
       service->stage = entered;

@@ -37,8 +37,8 @@ class Dispatcher {
   /// Runs the operation in a frame of another host. Refuses the sender if the plan does not allow
   /// the operation.
   void run(ConnectionId connection, Frame&& frame);
-  /// Runs an operation of a standing call (standing_calls.hpp), with the same checks as any other
-  /// operation.
+  /// Runs an operation of a standing call (repeated requests of one path, standing_calls.hpp), with
+  /// the same checks as any other operation.
   void run(ConnectionId connection, ShortFrame&& frame);
   /// Begins an operation that a thread of this host started without waiting. The operation must not
   /// block in `stage` (Wrapper::needs_context() is false). `state` receives the outcome.
@@ -50,10 +50,10 @@ class Dispatcher {
   /// Releases each path from `peer` that was not released yet. Operations that wait for such a path
   /// fail with `reason`.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
-  /// Cancels the present wait of each operation that blocks a thread or fiber.
+  /// Cancels the present wait of each operation that has a thread or fiber of its own.
   void cancel();
-  /// Checks `answer`, the result that another host sent for an operation `asked` at its stage
-  /// `stage`. Returns a text about the mistake in the result; "" if the result is right.
+  /// Checks `answer`, the result that another host sent for the operation `asked` at its stage
+  /// `stage`. Returns a description of the mistake in the result; "" if the result is right.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
 
  private:

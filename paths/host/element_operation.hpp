@@ -8,9 +8,9 @@
 namespace paths {
 
 /// Carries out `operation` on `element`. Operations that do not concern an element have no effect.
-/// In the result, `payload` is the tuple and `number` its number. For `first`, `last` and `delta`,
-/// `number` is the value that was read. A move returns the moved tuple, so that all threads that
-/// contributed to a reduced value receive this value.
+/// In the result, `payload` is the tuple and `number` the number of the tuple. For operations of
+/// the kinds `first`, `last` and `delta`, `number` is the value that was read. A move returns the
+/// moved tuple: if that is a reduced value, all threads that contributed to it receive it.
 ///
 /// Blocks: as the element does.
 /// Throws: the errors of the element.
@@ -21,7 +21,7 @@ Result operate_on(pastset::Element& element, const Operation& operation,
 /// do if the element runs application code, or if another process may hold the element's lock.
 bool needs_context_on(const pastset::Element& element);
 
-/// Returns the kinds of operations that never wait on `element`, whatever its state.
+/// Returns the kinds of operations that never wait on `element`, in any state of the element.
 OperationSet nonblocking_on(const pastset::Element& element);
 
 }  // namespace paths

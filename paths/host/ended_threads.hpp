@@ -27,8 +27,8 @@ class EndedThreads {
   /// Returns the first thread in `list` that has ended; nullopt if none has. `list` is a text made
   /// by list_text(). If it is malformed, only the part before the first mistake is read.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
-  /// Returns a text such as "0-3,7" for thread indexes in rising order. Cuts a very long text after
-  /// a complete index.
+  /// Returns `threads`, indexes in ascending order, as a text such as "0-3,7". Cuts a very long
+  /// text after a complete index.
   static std::string list_text(const std::vector<std::uint32_t>& threads);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/further_peers.cpp — data that all hosts of a further plan share.
+// paths/host/further_peers.cpp — data that all hosts of a plan share, if it is not the config's.
 #include "paths/host/further_peers.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +41,8 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Data that the hosts of a further plan share. The table of this data has the memory addresses of
-/// `plan` and `run` as its key. Made owns both objects, so that no other object gets one of these
+/// Data that the hosts of one plan share. The table of this data uses the memory addresses of
+/// `plan` and `run` as the key. Made owns both objects, so that no other object gets one of these
 /// addresses.
 struct Made {
   std::shared_ptr<const Plan> plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/further_peers.hpp — host numbers and peers of a further plan.
+// paths/host/further_peers.hpp — host numbers and peers of a plan that is not the config's.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,9 +17,9 @@ struct FurtherPeers {
   std::shared_ptr<const Peers> peers;  ///< peers with their network addresses in the run
 };
 
-/// Returns the numbers and peers of `plan`. The first host of this process that deploys the plan
-/// makes them, and other hosts share them. `run_plan` is the config's plan. `run` contains the
-/// peers of the run.
+/// Returns the host numbers and peers of `plan`. The first host of this process that deploys the
+/// plan makes them, and the other hosts of this process share them. `run_plan` is the config's
+/// plan. `run` contains the peers of the run.
 ///
 /// Why:    the size of this data grows with the number of hosts and paths of the plan. With one
 ///         copy for each host, memory would grow with the square of the number of hosts.

@@ -53,11 +53,11 @@ class Host : public HostView {
   Deployment& deployment() { return *deployment_; }
   const Deployment& deployment() const { return *deployment_; }
 
-  /// Deploys a further plan on this host. All hosts of the plan call deploy() with the same label
-  /// and plan, in any order. Each host of the plan must have the name of a host of the run. Hosts
-  /// keep the network addresses of the config. After the call any thread or fiber may construct a
-  /// Thread of the deployment. The deployment must outlive its Threads. Deployment::finish() ends
-  /// it, while other deployments continue.
+  /// Deploys an additional plan on this host. All hosts of the plan call deploy() with the same
+  /// label and plan, in any order. Each host of the plan must have the name of a host of the run.
+  /// Hosts keep the network addresses of the config. After the call any thread or fiber may
+  /// construct a Thread of the deployment. The deployment must outlive its Threads.
+  /// Deployment::finish() ends the deployment, while other deployments continue.
   ///
   /// A label has letters, digits, '_', '-' and '.'.
   ///
@@ -80,7 +80,7 @@ class Host : public HostView {
   /// Returns the watcher that is notified when a thread of this host ends. The first call makes the
   /// watcher with `make`. The host owns the watcher.
   ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
-  /// Notes that a thread of `deployment` has ended. An ended thread joins no group.
+  /// Notes that a thread of `deployment` has ended, so that no group waits for it.
   void thread_ended(Deployment& deployment, std::uint32_t thread);
   /// Returns the reason if at least one of the listed threads of this host can no longer join a
   /// group; "" if all of them can. `threads` is a text such as "LABEL:0-3,7": the label of the
@@ -92,9 +92,9 @@ class Host : public HostView {
   /// Blocks until all hosts of the run have arrived or are lost. Returns immediately unless hosts
   /// are processes and the config has the key `lanes` (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
-  /// Ends the config's deployment. Abandons further deployments that have not ended, and ends the
-  /// lanes. Then disconnects from the peers and stops the transport. Returns a message about the
-  /// first failure while the host ended; "" if there was none.
+  /// Ends the deployment of the config's plan. Abandons other deployments that have not ended, and
+  /// ends the lanes. Then disconnects from the peers and stops the transport. Returns a message
+  /// about the first failure while the host ended; "" if there was none.
   std::string finish();
 
  private:
@@ -120,7 +120,7 @@ class Host : public HostView {
   bool switches_are_here_ = false;
   std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
-  // Further deployments that have not ended, keyed by label.
+  // Deployments that deploy() has made and that have not ended, keyed by label.
   std::map<std::string, std::shared_ptr<Deployment>> further_;
   // Declared last, because the watcher uses the other members until it is destroyed.
   std::unique_ptr<ThreadWatcher> thread_watcher_;

@@ -40,8 +40,8 @@ class Owner {
   void take();
   std::string thread() const;  ///< text such as "thread alpha-0/3"
 
-  /// Span of time in which the owner uses its paths. The constructor calls check(). The constructor
-  /// also throws UsageError if the owner is inside another use. This prevents a deadlock: a
+  /// One call of the owner on its paths; the object exists while the call runs. The constructor
+  /// calls check(), and also throws UsageError inside another call. This prevents a deadlock: a
   /// reduction or X-function (pastset/element.hpp) could start an operation, which would wait for
   /// the operation that runs the reduction or X-function.
   class Use {

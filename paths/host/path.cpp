@@ -20,8 +20,8 @@
 
 namespace paths {
 
-/// Counter of the operations that a path has started and that have not ended. The object may
-/// outlive its Path.
+/// Number of operations that a path has started and that have not ended. The object may outlive its
+/// Path.
 struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
@@ -40,12 +40,14 @@ struct Path::UnderWay {
 
 namespace {
 
-/// Not inlined, because this work needs much stack, and many threads wait in the calling function.
+/// Stores a copy of `error` as the last failure. Not inlined, because the copy needs much stack,
+/// and many threads wait in the calling function.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }
 
-/// Returns the result of `operate`. Stores its failure, or nullptr, in `last_failure`.
+/// Calls `operate` and returns its result. Stores the failure of the call in `last_failure`;
+/// nullptr if it succeeded.
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
   try {
@@ -59,8 +61,8 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
-/// Sets the type of a result's value, and whether the value is partial. Called when the result has
-/// come back to the beginning of the path.
+/// Sets the type of a result's value, and whether the value is partial. Called when the result
+/// arrives at the thread.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -85,7 +87,8 @@ eventspace::EventRecord record_of_start(const Deployment& deployment, const Oper
 
 }  // namespace
 
-/// Operation that a path has started. It owns itself while it is under way without a context.
+/// Operation that a path has started. If it has no context (thread or fiber) of its own, the object
+/// keeps itself alive until the operation ends.
 struct Path::StartedOperation final : runtime::Pending<Result>,
                                       runtime::Completion,
                                       runtime::Continuation,
@@ -182,8 +185,8 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
-/// Calls `check`, which checks the arguments of a move. If it throws, sends the mistake to the
-/// other threads of the round and then rethrows the exception.
+/// Calls `check`, which checks the arguments of a move. If `check` throws, fails the round for its
+/// other threads with the text of the exception, and then rethrows it.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -209,7 +212,8 @@ void Path::refuse_memory(base::ValueType wanted) {
   base::report_bug(__FILE__, __LINE__, "memory of another type was not refused");
 }
 
-/// Contributes a failure to the round in place of the refused tuple. Does not wait for the result.
+/// Contributes a failure with the text `mistake` to the round in place of the refused tuple. Does
+/// not wait for the result.
 void Path::fail_round(std::string_view mistake) {
   if (!values_->has_rounds) return;
   Operation operation = next_operation(OperationKind::move, 0, {});
@@ -227,8 +231,8 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.thread = thread_;
   operation.slot = deployment_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
-  // The sequence counts only moves, because joins identify a round by the number of each thread's
-  // move.
+  // Only moves are counted: joins combine the moves with equal numbers into one round, so threads
+  // may differ in their other operations.
   if (kind == OperationKind::move) ++sequence_;
   operation.number = number;
   operation.payload = std::move(payload);
@@ -248,7 +252,7 @@ Result Path::run(Operation&& operation) {
       *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
-/// Errors of the element are ignored, because a later move into the element reports them.
+/// Ignores errors of the element, because a later move into the element reports them.
 base::Buffer Path::buffer(std::size_t bytes) {
   const Owner::Use used = use("buffer");
   for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();
@@ -313,7 +317,8 @@ Started Path::begin(Operation operation, bool is_recorded) {
     runtime::schedule(deployment_->runtime(), *started);
     return Started(started);
   }
-  // Service contexts begin in the order in which they are spawned, so operations enter in sequence.
+  // Service contexts begin in the order in which they are spawned. Operations therefore enter the
+  // first stage in the order in which they were started.
   deployment_->services()
       .spawn("operation",
              [started] {

@@ -51,14 +51,14 @@ class Path {
   /// succeeded.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
-  // Not copyable, because the copy would give its moves the same numbers as the original.
+  // Not copyable, because the copy would number its moves like the original.
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
-  /// Returns memory for a tuple. The caller writes the memory, freezes it and moves it down this
-  /// path. The move copies nothing if the path ends in an element that this process maps, and if
-  /// that element has free memory. Otherwise the buffer is ordinary memory. Before the first
-  /// operation of the path, it may also be ordinary memory, because the element may be unknown.
+  /// Returns memory for a tuple. The caller writes the tuple into it, freezes it and moves it down
+  /// this path. If the path ends in an element that this process maps, the buffer is memory of the
+  /// element, and the move copies nothing. The buffer is ordinary memory if the element has no free
+  /// memory, or is not known because the path has carried no operation yet.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
@@ -77,9 +77,9 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// Starts a move without waiting for its result. Several moves can thus be under way. If a stage
-  /// of the path may block, the move runs in a fiber of the host. If the handle is dropped, or if
-  /// the deadline of its wait() passes, the operation continues without an observer. Only the
+  /// Starts a move without waiting for its result, so that several moves can be under way. If a
+  /// stage of the path may block, the move runs in a fiber of the host. If the handle is destroyed,
+  /// or the deadline of its wait() passes, the operation continues and its result is lost. Only the
   /// thread that started the operation may wait for it, and only until the thread's function
   /// returns. Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
@@ -115,7 +115,7 @@ class Path {
   /// Announces that this thread contributes to no further round: its earlier moves were its last
   /// contributions. Does not wait for started operations.
   void withdraw(Failure failure);
-  /// Returns whether release() may have to wait for other threads or hosts.
+  /// Returns whether release() can block until other threads or hosts have acted.
   bool holds_release() const;
   bool released() const { return released_; }
   /// Returns whether a started operation has not ended yet.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/peers_of.hpp — data of a plan that connections need.
+// paths/host/peers_of.hpp — hosts and addresses of a plan, in the form that connections need.
 #pragma once
 #include <memory>
 #include <optional>

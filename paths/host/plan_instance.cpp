@@ -16,7 +16,8 @@
 namespace paths {
 namespace {
 
-/// Returns Stage::hosts_to_reply of a stage.
+/// Returns the value for Stage::hosts_to_reply of a stage: the crossings below it, and the hosts
+/// above the last wrapper of its path.
 std::uint32_t hosts_to_reply(const Plan& plan, StageId stage) {
   std::uint32_t count = 0;
   for (StageId below = plan.stages[stage].below; below != no_stage;
@@ -97,7 +98,8 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    // Becomes the first stage that joins or needs a context; the last one if there is none.
+    // Becomes the first stage from here down that joins or needs a context. If there is none,
+    // becomes the last stage on this host.
     const Stage* last = &stage;
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;

@@ -30,7 +30,7 @@ class PlanInstance {
 
   /// Returns the stage; nullptr if it is on another host.
   const Stage* stage(StageId id) const;
-  /// Returns the last stages on this host of the paths that continue on another host.
+  /// Returns the stages of this host from which paths continue on another host.
   const std::vector<const Stage*>& exits() const { return exits_; }
   /// Returns the paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const;
@@ -42,14 +42,14 @@ class PlanInstance {
   void stop_wrappers();
   /// Blocks until all operations that wrappers have started have returned to them.
   void drain_wrappers();
-  /// Fails the operations that wait in a wrapper without blocking a thread or fiber, and that are
-  /// late at `now`. Returns the next deadline of such an operation.
+  /// Fails the operations that wait in a wrapper without blocking a thread or fiber, and whose
+  /// deadline has passed at `now`. Returns the next deadline of such an operation.
   base::Nanos end_late(base::Nanos now);
   /// Fails all operations that wait in a wrapper without blocking a thread or fiber.
   void give_up();
 
-  /// Adds an error mark to the elements. Readers on other hosts then get the last tuples, and after
-  /// them `reason` as an error.
+  /// Adds an error mark to the elements. Readers on other hosts then get the remaining tuples, and
+  /// after them `reason` as an error.
   void mark_elements(const std::string& reason);
   void delete_elements();
 

@@ -32,9 +32,9 @@ std::vector<std::uint32_t> RemoteCalls::peers() const {
   return {peers.begin(), peers.end()};
 }
 
-/// Returns the time after the deadline of an operation at which its reply must have arrived. A host
-/// waits longer than the hosts below it. So the error of the host that knows the missing
-/// contributor arrives first.
+/// Returns how long after the deadline of an operation this host still waits for the reply. A host
+/// waits longer than the hosts below it. The error of a host below, which knows the missing
+/// contributor, therefore arrives before this host gives up.
 base::Nanos RemoteCalls::reply_time(const Stage& exit) const {
   return deployment_.time_per_host() * std::min(exit.hosts_to_reply, 2 * HostView::hosts_max);
 }
@@ -55,7 +55,8 @@ void RemoteCalls::call(std::uint32_t to_host, const Stage& exit, Operation&& ope
   begin_call(to_host, exit, std::move(operation), responder);
 }
 
-/// Not inlined into call(), because many fibers may wait below call() and should use little stack.
+/// Begins a call. Not inlined into call(), because many fibers may wait in functions that call()
+/// calls, and should use little stack.
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, const Stage& exit,
                                                Operation&& operation, Responder& responder) {
   const StageId stage = exit.below_id;
@@ -81,8 +82,8 @@ void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation
   deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
-/// Checks a result that `host` has sent. If the plan does not allow the result, refuses the host
-/// and returns a failure. Otherwise returns nullptr.
+/// Checks a result that `host` has sent. If the plan does not allow the result, closes the
+/// connection to the host as refused, and returns a failure. Otherwise returns nullptr.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
   const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);

@@ -23,10 +23,10 @@ class RemoteCalls {
   /// `deployment` outlives this object.
   explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
-  /// Connects to all hosts with which paths connect this host directly. Does not wait until these
-  /// hosts have arrived.
+  /// Connects to all hosts to or from which paths lead directly. Does not wait until these hosts
+  /// have arrived.
   void connect();
-  /// Returns the hosts to which paths of this host lead directly, in rising order.
+  /// Returns the hosts to which paths lead directly from this host, in ascending order.
   std::vector<std::uint32_t> peers() const;
 
   /// Sends `operation` from the stage `exit` to the stage below it, on `to_host`. `responder` gets

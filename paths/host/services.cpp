@@ -49,8 +49,8 @@ bool Services::are_running() const {
   return are_running_locked();
 }
 
-/// Cancels the contexts without the mutex held. A context may end before its cancellation, which
-/// then has no effect.
+/// Cancels the contexts after it has unlocked the mutex. If a context ends before its cancellation,
+/// the cancellation has no effect.
 void Services::cancel() {
   std::vector<runtime::TaskCanceller> cancellers;
   {

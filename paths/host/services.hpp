@@ -38,7 +38,7 @@ class Services {
   bool are_running() const;
   /// Cancels the present wait of each context that spawn() started.
   void cancel();
-  /// Blocks until no counted context or operation runs. Returns false if `limit` passed first.
+  /// Blocks until no counted context or operation runs. Returns false if `limit` passes first.
   bool wait_for_end(runtime::Deadline limit);
   /// Blocks until a context or operation has ended, or `limit` has passed. Returns immediately if
   /// none runs.

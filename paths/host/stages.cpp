@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns the failed contribution that the stages below get in place of an operation that has
-/// failed.
+/// Returns the contribution that the stages below get in place of an operation that has failed. It
+/// carries `failure` and no value.
 Operation failed_contribution(OperationHead head, const Failure& failure) {
   head.number = 0;
   head.contributions = 1;
@@ -44,8 +44,9 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   std::exception_ptr stop_;
 };
 
-// Many fibers may wait below begin_stage(), and each should touch only one page of its stack. Work
-// that begin_stage() rarely does is therefore in functions with stack frames of their own.
+// Many fibers may wait in functions that begin_stage() calls, and each should touch only one page
+// of its stack. Work that begin_stage() rarely does is therefore in functions with stack frames of
+// their own.
 
 [[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
                                       Operation&& operation, Responder responder) {

@@ -6,9 +6,9 @@
 
 namespace paths {
 
-/// Standing call of another host: repeated requests of one path at one slot of one stage. The
+/// Standing call of another host: requests that repeat with the same path, slot and stage. The
 /// object keeps the data of the first request, and memory for the request that is under way.
-/// Requests and replies that do not fit short frames (paths/wire/short_frame.hpp) travel in whole
+/// Requests and replies that do not fit short frames (paths/wire/short_frame.hpp) are sent in whole
 /// frames.
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
@@ -18,9 +18,9 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
   /// Checks a request quickly. If the check accepts the request, as it does nearly always, marks
-  /// the request as under way and returns true. After false, the caller must call validate(). If
-  /// the stages may block a thread or fiber, admit() always returns false, and run() validates the
-  /// whole request instead.
+  /// the request as under way and returns true. If it returns false, the caller must call
+  /// validate(). If the stages may block a thread or fiber, admit() always returns false, and run()
+  /// validates the whole request instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.

@@ -31,7 +31,7 @@ Thread::Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed)
 
 Thread::~Thread() { end(); }
 
-/// Records the beginning of the thread now, and returns the record.
+/// Returns the trace record of the thread's life, with the current time as its begin.
 eventspace::EventRecord Thread::begin_life() {
   eventspace::EventRecord life;
   life.place = rank();
@@ -101,8 +101,9 @@ void Thread::fail(const TravelError& error) {
   release_paths(std::make_shared<TravelError>(error));
 }
 
-/// Releases all paths. A path whose release may wait for other threads or hosts withdraws first.
-/// Threads that wait on the other paths therefore get the failure without delay.
+/// Releases all paths, one after the other. The release of some paths waits for other threads or
+/// hosts. These paths withdraw first, so that threads that wait for this thread get the failure
+/// without delay.
 void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) {
     if (path.holds_release())
@@ -113,7 +114,7 @@ void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) path.release(failure);
 }
 
-/// Checks that the thread may detach.
+/// Checks that the thread is allowed to detach its OS thread.
 /// Throws: UsageError if another thread calls, or if an operation that this thread started is under
 ///         way.
 void Thread::check_leaves() {

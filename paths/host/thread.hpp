@@ -47,8 +47,8 @@ class Thread {
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
-  /// Throws UsageError unless the caller is this thread and its function still runs. The arguments
-  /// become parts of the error text, such as "group world: barrier by...".
+  /// Throws UsageError unless the caller is this thread and its function still runs. The error text
+  /// contains the arguments: "SUBJECT NAME: WHAT by...", such as "group world: barrier by...".
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
@@ -69,10 +69,10 @@ class Thread {
   /// receive the failure.
   void fail(const std::string& reason);
   void fail(const TravelError& error);
-  /// Ends the thread after its function has returned, and releases every path. If the last
-  /// operation failed, other threads that wait for this thread get its failure, which is probably
-  /// the cause. Otherwise they get an error about the end of this thread. Later calls, and calls by
-  /// another thread, have no effect.
+  /// Ends the thread after its function has returned, and releases every path. Other threads that
+  /// wait for this thread get an error. If the last operation of this thread failed, the error is
+  /// the failure of that operation, which is probably the cause of the end. Otherwise the error
+  /// says that this thread has ended. Later calls, and calls by another thread, have no effect.
   void end();
 
  private:

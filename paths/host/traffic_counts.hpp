@@ -35,7 +35,7 @@ class TrafficCounts {
   Traffic all(std::string_view graph) const;
   /// Adds `wan`, the traffic to other clusters that messages of groups caused for a graph.
   void add_messages(std::uint32_t graph, const Traffic& wan);
-  /// Adds the entry of this host to the result of a `traffic` operation.
+  /// Adds the entry of this host to `answer`, the result of the `traffic` operation `asked`.
   void add_entry(const Operation& asked, Result& answer) const;
 
  private:

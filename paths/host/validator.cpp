@@ -74,8 +74,9 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // 128 ranges are enough if moves may overtake each other: at most 256 moves of a path are under
-    // way (Path::started_max), and at most every second number is missing.
+    // Remembers 128 ranges of missing numbers if moves may overtake each other. This is enough: at
+    // most 256 moves of a path are under way (Path::started_max), and at most every second number
+    // among them is missing.
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -211,8 +212,9 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Returns the data about the entry of a path at `entrance`; nullptr if the path does not enter
-/// there. The first call follows the path down and stores the result for later calls.
+/// Returns the data about the entry of a path into the stage of `entrance`; nullptr if the path
+/// does not enter there. The first call for a path follows it down, and stores the result for later
+/// calls.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
@@ -234,7 +236,7 @@ void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = kinds_.at(wrapper.kind);
-  // Below a join, all paths above it count as one contributor.
+  // For the stages below a join, all paths above it together are one contributor.
   const bool joins = kind.joins();
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;

@@ -18,17 +18,17 @@
 namespace paths {
 
 /// Compares operations of other hosts with the plan and with earlier operations. Stages can trust
-/// an operation that passes: its path enters at this stage, it has the slot of its contributor, and
-/// it does not contribute to a round twice. The size of this object grows with the number of slots
+/// an accepted operation: its path enters at this stage, it has the slot of its contributor, and it
+/// does not contribute to a round twice. The memory of this object grows with the number of slots
 /// in use.
 ///
 /// Thread-safe: no. The caller serializes all calls.
 class Validator {
  public:
-  /// Maximum number of operations of one slot that are inside: validate() or admit() has accepted
-  /// them, and they have not ended. The setting `rounds` of each wrapper on the path raises the
-  /// maximum. Many operations of a slot are inside if a path starts operations without waiting for
-  /// their results.
+  /// Maximum number of operations of one slot that are inside. An operation is inside from its
+  /// acceptance by validate() or admit() until its end. Many are inside if a path starts operations
+  /// without waiting for their results. The setting `rounds` of each wrapper on the path raises the
+  /// maximum.
   static constexpr std::uint64_t inside_max = 4096;
 
   static constexpr std::uint32_t segments_max = 4096;  ///< maximum number of segments of one tuple
@@ -54,35 +54,35 @@ class Validator {
   void complete(const Frame& frame);
   /// Common data of all requests of one standing call.
   class Standing;
+  /// Returns the common data of the standing call that `request` begins.
   /// Requires: validate() has not found `request` wrong.
   Standing standing_of(const Frame& request);
   /// Checks a request of a standing call quickly. Returns true if the check accepts the request, as
-  /// it does nearly always. After false, the caller must call validate().
+  /// it does nearly always. If it returns false, the caller must call validate().
   bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
              std::uint64_t contributions);
   Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
                    std::uint64_t contributions);
   void complete(const Standing& standing);
-  /// Checks `answer`, the result that another host sent for an operation `asked` at its stage
-  /// `stage`. Returns a text about the mistake in the result; empty if the result is right.
+  /// Checks `answer`, the result that another host sent for the operation `asked` at its stage
+  /// `stage`. Returns a description of the mistake in the result; empty if the result is right.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Returns true if a quick check shows that the result is right. After false, the caller must
-  /// call wrong_answer().
+  /// Returns true if a quick check shows that the result is right. If it returns false, the caller
+  /// must call wrong_answer().
   bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
   /// Notes that no further operation arrives for this slot of `stage`. Returns false if that was
   /// already known.
   bool release(StageId stage, std::uint32_t slot);
 
  private:
-  /// Data about a path that comes from another host and enters a stage of this host.
+  /// Data about the entry of a path from another host into a stage of this host.
   struct Way {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
     std::uint32_t slots = 1;  ///< 1 below a join, otherwise the number of threads of the path
     /// Whether moves (operations that send a tuple down the path) arrive in the order of their
-    /// numbers. False below a join that distributes a value from below and has no fixed root. The
-    /// contributor that arrives first leads each round of such a join, so rounds may overtake each
-    /// other.
+    /// numbers. False below a join in which the first contributor to arrive leads the round. Each
+    /// round of such a join may have another leader, so rounds may overtake each other.
     bool has_order = true;
     std::uint64_t inside_max = Validator::inside_max;
   };
@@ -90,13 +90,14 @@ class Validator {
   using Tuples = PathValues::Templates;
   /// Numbers of the moves of a slot that have arrived. Failed moves may overtake other moves and be
   /// overtaken. Other moves arrive in order, unless the rounds of a join on their path may overtake
-  /// each other. A number is missing if a newer one-way move replaced the move before it was sent.
+  /// each other. Numbers may be missing, because a newer push may replace a push that was not sent
+  /// yet.
   class Moves {
    public:
-    /// If the number is one above the highest number so far, as for most moves, notes the move and
-    /// returns true. Otherwise returns false.
+    /// Handles the usual case: if the number of a move is one above the highest number so far,
+    /// notes the move and returns true. Otherwise returns false.
     bool note_next(std::uint64_t sequence, bool may_overtake);
-    /// Returns a text about the mistake of a move; empty if there is none.
+    /// Returns why a move with this number must not arrive now; empty if it may.
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;
     /// Notes a move that wrong() has accepted. Remembers at most `gaps_max` ranges of missing
     /// numbers.
@@ -105,18 +106,18 @@ class Validator {
    private:
     bool is_new(std::uint64_t sequence) const;
     std::uint64_t next_ = 0;  // one more than the highest number that has arrived
-    // One more than the highest number of a move that must not overtake others.
+    // One more than the highest number of those moves that must not overtake others.
     std::uint64_t next_in_order_ = 0;
     // The highest ranges of missing numbers.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   };
   struct Slot {
-    bool is_released = false;  // released by its path, or by this host after the loss of a peer
+    bool is_released = false;  // by the path itself, or by this host after the loss of a peer
     bool is_released_by_path = false;
     std::uint64_t released_from = 0;  // if released: moves with lower numbers may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    // Moves of the second and later segments of large tuples, keyed by the segment's index (1 and
+    // Moves with the second and later segments of large tuples, keyed by the segment's index (1 and
     // above). Each segment has rounds of its own.
     std::map<std::uint32_t, Moves> further;
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
@@ -131,7 +132,8 @@ class Validator {
     std::vector<Slot> slots = {};  // index 0 is first_slot; grows as needed
   };
 
-  /// Operation whose stage, path and slot are valid.
+  /// Operation that has passed the checks of stage, path and slot, but not the checks of its
+  /// number.
   struct Entering {
     OperationKind kind = OperationKind::move;
     std::uint32_t slot = 0;

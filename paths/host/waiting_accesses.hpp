@@ -20,7 +20,7 @@ namespace paths {
 /// Thread-safe, also for operations without a context of their own.
 class WaitingAccesses {
  public:
-  /// Function that returns text to append to the error of a late read.
+  /// Function that returns text to append to the error of a read whose deadline has passed.
   using Hint = std::string (*)(const Plan& plan, std::uint32_t path);
   explicit WaitingAccesses(pastset::Element& element, Hint hint = nullptr)
       : element_(element), hint_(hint) {}
