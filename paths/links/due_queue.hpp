@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/due_queue.hpp — queue of work by due time
+// paths/links/due_queue.hpp — queue of functions, each to be called at a due time
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Kind of work. If several pieces of work are due at the same time on the virtual clock, the kind
-/// that is declared first here is done first. Predicted times use the same order
+/// Kind of work. Work that is due at the same time on the virtual clock is done in the order in
+/// which the kinds are declared here. Predicted times use the same order
 /// (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
   events,  ///< ends of transfers and arrivals of frames
@@ -21,8 +21,9 @@ enum class Turn : std::uint8_t {
   choices,  ///< choices of the next frame for a link, after all candidates have arrived
 };
 
-/// Ranks of Turn::choices for requests to a host's processor: folds and copies have lower ranks, by
-/// step. Then come frames to send, then frames to receive, by source host.
+/// Lowest ranks of two groups of requests to a host's processor, which are work of Turn::choices.
+/// Folds and copies have lower ranks than both groups, in the order of their steps. Frames to send
+/// follow, then frames to receive, in the order of the source hosts.
 inline constexpr std::uint64_t rank_of_sends = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t rank_of_receives = std::uint64_t{1} << 63;
 

@@ -41,13 +41,13 @@ class EmulatedLinks {
 /// Requires: link.is_there().
 tuning::Link link_of(const HopLink& link);
 
-/// Cost of a way between two hosts if the way has no other traffic.
+/// Latency and rate of the route between two hosts if it carries no other traffic.
 struct WayCost {
   double bits_per_second = 0;  ///< rate of the slowest link; 0 = unlimited
   base::Nanos latency{0};
 };
-/// Returns the cost of a way. For a link whose properties vary, the worst values count, except
-/// the worst ones, which together hold for 5 % of the time.
+/// Returns the latency and rate of the route from one host to another. If the properties of a link
+/// vary, uses bad values of the link: values that are worse hold for only 5 % of the time.
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths

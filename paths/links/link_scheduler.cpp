@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/link_scheduler.cpp — passage of a frame over one link
+// paths/links/link_scheduler.cpp — times at which a frame leaves, and arrives over, one link
 #include "paths/links/link_scheduler.hpp"
 
 #include <algorithm>
@@ -84,7 +84,8 @@ base::Nanos LinkScheduler::depart(LaneFrame frame, base::Nanos head) {
   return taken;
 }
 
-/// Starts those frames that may start on a link with streams, and schedules the next check.
+/// Starts the waiting frames for which a stream of the link is free at `moment`, and schedules the
+/// next check.
 void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   base::Nanos free_at;
   {
@@ -108,7 +109,8 @@ void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
   waiting.looks_at = free_at;
   due_queue_.put(free_at, [this, &waiting, free_at] {
-    // A late frame may arrive after this check while the link is free. It then needs another check.
+    // Forgets this check. If a late frame arrives afterwards while the link is still free, a new
+    // check at the same time must be possible.
     if (waiting.looks_at == free_at) waiting.looks_at = base::Nanos(-1);
     serve(waiting, free_at);
   });

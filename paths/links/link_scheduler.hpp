@@ -22,24 +22,24 @@
 
 namespace paths {
 
-/// Maximum lateness of a frame that is compensated. Any further lateness delays the frame and is
-/// counted.
+/// Maximum lateness of a frame that the next host compensates. Lateness beyond it delays the frame,
+/// and is counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
 /// Function that returns the recorder for the transfers of the host `source` to other clusters;
 /// nullptr if there is none.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
-/// Emulated links must delay frames exactly, although the machine itself is sometimes late.
-/// LinkScheduler sends a frame one step on its way, from a host or a switch.
+/// Sends frames over the emulated links of a host or a switch, one step on their routes.
 ///
 /// A frame leaves when the link begins to accept it. It carries the ideal arrival time of its first
 /// byte, the head. The next host keeps the frame until that time. If no link is emulated, the frame
 /// leaves immediately. Frames wait in this class only for streams of a link; on other links their
 /// times are computed immediately.
 ///
-/// Why: The time that the machine takes to pass on a frame is then hidden in the latency of the
-///      link.
+/// Why: Emulated links must delay frames exactly, although the machine itself is sometimes late.
+/// The
+///      time that the machine takes to pass on a frame is part of the latency of the link.
 /// Units: all times are ideal times. The next host compensates lateness, because it continues from
 ///        the ideal time. On the virtual clock, frames leave at the time of their arrival.
 /// Thread-safe: guarded by its owner's mutex.
@@ -68,18 +68,18 @@ class LinkScheduler {
   /// Returns the emulated link over which frames to `target` leave, also if they wait for streams
   /// of the link; nullptr if there is none.
   const EmulatedLink* emulated_link_to(std::uint32_t target) { return step_to(target).link.get(); }
-  /// Whether frames to `target` leave the cluster of this host from this host.
+  /// Returns whether this host is the last host of its cluster on the route of frames to `target`.
   bool leaves_cluster(std::uint32_t target) { return step_to(target).leaves_cluster; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
   /// Frames that must be passed on now, in order, each with the number of its next host.
   using Leaving = std::vector<std::pair<std::uint32_t, LaneFrame>>;
   Leaving& leaving() { return leaving_; }
-  /// Returns the ideal arrival time of a frame that was just delivered.
+  /// Returns the ideal arrival time of a frame that was just delivered to this host.
   base::Nanos arrived_at(const LaneFrame& frame);
   /// Returns the total lateness that was not compensated.
   base::Nanos lateness_lost() const { return lateness_lost_; }
-  /// Returns the later one of `moment` and the time 20 ms before now.
+  /// Returns `moment`, but no time earlier than 20 ms before now.
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
@@ -89,7 +89,7 @@ class LinkScheduler {
         : link(std::move(over)), streams(model, striping) {}
     std::shared_ptr<EmulatedLink> link;
     tuning::Streams<LaneFrame> streams;
-    base::Nanos looks_at{-1};  ///< time of the next call of serve(); -1 = none is planned
+    base::Nanos looks_at{-1};  ///< time of the next planned call of serve(); -1 = no planned call
   };
   struct Step {
     std::uint32_t to = 0;
