@@ -247,9 +247,9 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
   return std::nullopt;
 }
 
-/// Returns whether `item` is a join and the rest of the path (the items of `through` from `place`
-/// on) is the same as on the path that created the stage of the join. Equal items that are
-/// different objects do not count as the same.
+/// Returns whether `item` is a join that an earlier path has created, and both paths have the same
+/// items from the join on. Those of this path are in `through`, from `place` on. Equal items that
+/// are different objects do not count as the same.
 bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
   if (!item.wrapper) return false;
   for (StageId stage = joins_[*item.wrapper]; stage != no_stage;

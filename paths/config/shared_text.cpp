@@ -49,9 +49,9 @@ bool has_least(const Plan::PlanElement& element) {
 
 /// Returns the default sizes of a shared element. The table (`slots`) has an entry for each tuple
 /// that the element keeps, and two more. The arena has room for the large tuples that the element
-/// keeps, and for six more: two that wait, one that is being written, one that is being read, the
-/// next one, and a spare one. The operating system provides memory only when a tuple is written
-/// there, so unused room costs nothing.
+/// keeps, and for six more. These six are two tuples that wait, one that is being written, one that
+/// is being read, the next one, and a spare one. The operating system provides memory only when a
+/// tuple is written there, so unused room costs nothing.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
