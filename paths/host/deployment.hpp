@@ -99,7 +99,7 @@ class Deployment : public HostView {
   /// lead through gateways, so gateways end last.
   ///
   /// finish() first waits until the paths of threads are released. The caller ensures that the
-  /// threads of this host release their paths. finish() then releases the paths of this host's
+  /// threads of this host release theirs. finish() then releases the paths of this host's
   /// prefetches, because no thread on this host needs them any more. At last finish() waits for
   /// prefetches of other hosts that read elements of this host. Such a prefetch reads the remaining
   /// tuples, and then gets the error that this host has ended.

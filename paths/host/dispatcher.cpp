@@ -17,8 +17,9 @@
 namespace paths {
 namespace {
 
-/// Returns whether the thread that received an operation may run it: the operation never waits in
-/// the stages of its path on this host, and no other operation of its slot runs (`is_alone`).
+/// Returns whether the thread that received an operation may run it. It may if the operation never
+/// waits in the stages of its path on this host, and no other operation of its slot runs
+/// (`is_alone`).
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
