@@ -39,8 +39,9 @@ void open_standard_streams() {
       const int lowest = open("/dev/null", modes[stream]);
 }
 
-/// Handles SIGPIPE and SIGXFSZ, so that failed writes return errors. Programs that this process
-/// starts would inherit SIG_IGN, but do not inherit a handler.
+/// Sets handlers for SIGPIPE and SIGXFSZ that do nothing, so that failed writes return errors.
+/// Ignoring the signals (SIG_IGN) would have the same effect, but programs that this process starts
+/// would inherit it.
 void take_signals_of_writing() {
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
@@ -81,8 +82,8 @@ std::string command_name(const CLI::App& app) {
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
-/// Returns the commands that the help shows. The help omits commands without a group, which only
-/// processes started by `paths` use.
+/// Returns the commands that the help shows. It omits commands without a group, because only
+/// processes that `paths` starts use them.
 std::vector<std::string> shown_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({}))
@@ -90,7 +91,8 @@ std::vector<std::string> shown_commands(const CLI::App& app) {
   return names;
 }
 
-/// Returns a suggestion for a misspelt command or option.
+/// Returns a suggestion for a misspelt command or option on the command line, such as "did you mean
+/// --root?".
 std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   const auto chosen = app.get_subcommands();
   const CLI::App& current = chosen.empty() ? app : *chosen.front();

@@ -23,10 +23,10 @@ inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 /// Works also if standard streams are closed or full, or if their reader has ended. Files that are
 /// opened later never get the descriptor numbers of standard streams. The loss of standard error
 /// has no effect. If the reader of standard output has ended, a program that succeeded ends by
-/// SIGPIPE, without a message. Before its end, SIGPIPE does not end the program.
+/// SIGPIPE, without a message. While `body` runs, SIGPIPE does not end the program.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
 
-/// Sets the examples at the end of the help.
+/// Sets the examples that the help of the program prints at its end.
 void set_examples(CLI::App& app, const std::string& examples);
 
 }  // namespace paths

@@ -11,7 +11,8 @@ namespace paths {
 /// searches the folder of the running program, then PATH. Returns nothing if there is no such
 /// program.
 std::optional<std::string> find_program(const std::string& name);
-/// Returns the programs in the folder of the running program, as suggestions for a misspelt name.
+/// Returns the names of the programs in the folder of the running program, as suggestions for a
+/// misspelt name.
 std::vector<std::string> programs_beside();
 
 }  // namespace paths

@@ -27,8 +27,8 @@ base::Descriptor bound(int family, const void* address, std::size_t bytes) {
   return made;
 }
 
-/// Binds a socket whose name begins with a zero byte. Such a name is in no file system, and
-/// disappears with the process.
+/// Claims a block of ports for this process: binds a Unix socket with the name of the block. The
+/// name begins with a zero byte, so it is in no file system, and disappears with the process.
 base::Descriptor claim_of(std::size_t block) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -61,7 +61,8 @@ bool is_free(std::uint16_t port) {
 
 std::optional<FreePorts> FreePorts::take(std::size_t count) {
   const std::size_t wanted = (count + block_ports - 1) / block_ports;
-  // Two processes that start at the same moment usually begin at different blocks.
+  // The first block depends on the process id, so that processes that start at the same time
+  // usually begin at different blocks.
   const std::size_t begin = static_cast<std::size_t>(getpid()) * 97 % blocks;
   for (std::size_t tried = 0; tried < blocks; ++tried) {
     const std::size_t block = (begin + tried) % blocks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/free_ports.hpp — allocation of local ports to one of several concurrent runs.
+// paths/run/free_ports.hpp — reservation of local ports, so that concurrent runs use different
+// ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace paths {
 /// Owns: the claim to the ports, which ends with the process, even if the process is killed.
 class FreePorts {
  public:
-  /// Claims `count` consecutive ports. Returns nothing if there are not so many free ones.
+  /// Claims `count` consecutive ports. Returns nullopt if there are fewer free consecutive ports.
   static std::optional<FreePorts> take(std::size_t count);
   std::uint16_t first() const { return first_; }
 

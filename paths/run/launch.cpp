@@ -40,12 +40,13 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // longer than the kernel needs to end a process
+constexpr int death_longest_ms = 1000;  // more than the kernel needs to end a process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
 constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
-/// Environment variable with the descriptor for ThreadsState and the identity of its file. By the
-/// identity, a program notices if the descriptor's number now belongs to another file.
+/// Environment variable with the number of the descriptor to which a program writes its
+/// ThreadsState, and with the identity of the descriptor's file. By the identity, a program notices
+/// if the number now belongs to another file.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 int checked(int result, const char* what) {
@@ -53,7 +54,8 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// Arguments of execve(). They are made before fork(), because no memory may be allocated after it.
+/// Arguments of execve(). They are made before fork(), because the child process must not allocate
+/// memory.
 class Arguments {
  public:
   Arguments(const Launch& process, const std::string& state) : command_(process.command) {
@@ -191,7 +193,8 @@ class Launcher {
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
-  // Whether all processes have ended; the timer then checks the readers.
+  // Whether all processes have ended, and only their output is still delivered. The timer then
+  // checks whether the readers still read.
   bool is_delivering_ = false;
   std::size_t undelivered_ = 0;
   int seconds_unread_ = 0;
@@ -270,12 +273,12 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
     if (nothing > STDERR_FILENO) close(nothing);
   }
   fcntl(state, F_SETFD, 0);  // the program inherits `state`
-  // Copies `err` first, because dup2() of `out` might replace the descriptor `err`.
+  // Duplicates `err` first, because dup2() of `out` might replace the descriptor `err`.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
   dup2(spare_err, STDERR_FILENO);
-  // The launcher's signal handlers must not run in the program. Ignored signals stay ignored, as
-  // under nohup.
+  // Restores the default actions, because the launcher's signal handlers must not run in the
+  // program. Signals that were ignored stay ignored, as under nohup.
   for (const int number : stopping_signals)
     if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
@@ -302,14 +305,14 @@ void Launcher::wait_for_something() {
     watched.push_back({child.end.get(), POLLIN, 0});
     watched.push_back({child.state.get(), POLLIN, 0});
   }
-  // poll() ignores negative descriptors.
+  // Some descriptors are negative; poll() ignores these.
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
 }
 
 void Launcher::copy_output() {
   for (OutputStream* stream : {&out_, &err_}) {
     stream->push();
-    stream->is_done();  // collects a child process that was killed
+    stream->is_done();  // calls waitpid() for a child process that was killed
   }
   for (LineCopier& copier : copiers_) copier.copy();
 }
@@ -325,7 +328,8 @@ bool Launcher::is_copied(const OutputStream& to) const {
 /// Requires: all processes have ended.
 void Launcher::deliver_output() {
   is_delivering_ = true;
-  // Background children of the processes may hold the pipes open forever.
+  // Copies only the output that is available now, because background children of the processes may
+  // hold the pipes open forever.
   for (LineCopier& copier : copiers_) copier.finish_soon();
   set_timer(1, true);
   copy_output();
@@ -349,8 +353,8 @@ void Launcher::deliver_output() {
   }
 }
 
-/// Checks every second that readers take output, so that an idle reader cannot delay the end
-/// forever.
+/// Stops the delivery of output if the readers have read nothing for too long. Called every second
+/// at the end of the run.
 void Launcher::look_at_readers() {
   const std::size_t undelivered = out_.undelivered() + err_.undelivered();
   if (std::exchange(undelivered_, undelivered) != undelivered) {
@@ -395,10 +399,10 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// Collects the ended processes, and reports the one that failed first. A process may exit with an
-/// error because it lost a process that was killed. The killed process is then the cause, and the
-/// kernel may still be ending it. This function therefore waits for processes that the kernel is
-/// ending.
+/// Calls waitpid() for the ended processes, and reports the one that failed first. A process may
+/// exit with an error because it lost a process that was killed. The kernel may still be ending the
+/// killed process, although that process is the cause. This function therefore waits for processes
+/// that the kernel is ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);
@@ -433,8 +437,8 @@ void Launcher::collect_ended_into(FailedChild& failed) {
   }
 }
 
-/// Stops the run if a process will never run its threads, or will not continue them. Otherwise the
-/// other processes would wait for these threads.
+/// Reads which processes run their threads. Stops the run if a process will never run its threads,
+/// or will not continue them, because the other processes would wait for these threads.
 void Launcher::read_states() {
   bool any_ran = false;
   for (Child& child : children_) {
@@ -452,8 +456,8 @@ void Launcher::read_states() {
   }
 }
 
-/// Reports an error if no process ran threads. Such a run has done nothing, although all processes
-/// succeeded.
+/// Reports an error if all processes succeeded but none ran threads, because such a run has done
+/// nothing.
 void Launcher::check_anybody_joined() {
   if (!options_.must_join || exit_code_ != 0) return;
   const Child* host = nullptr;

@@ -62,8 +62,8 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
                     what, needed, most));
 }
 
-/// Checks that the launcher has enough descriptors: the process that starts all others and copies
-/// their output.
+/// Checks that the launcher, the process that starts all others and copies their output, has enough
+/// descriptors. `most` is the maximum number of descriptors.
 void check_descriptors(std::uint64_t processes, std::uint64_t most) {
   constexpr std::uint64_t own = 24, of_each = 4;
   const std::uint64_t needed = own + of_each * processes;

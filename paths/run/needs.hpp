@@ -11,11 +11,12 @@
 
 namespace paths {
 
-/// Each function compares a lower bound of the resources that a run needs with the resources of the
-/// machine. A run that passes the check may still be too large.
+/// The functions of this file compare a lower bound of the resources that a run needs with the
+/// resources of the machine. A run that passes the check may still be too large.
 /// Throws: std::invalid_argument, with the needed and the available amount.
 
-/// `what` is the subject of the error message, such as "a grid of 1000 x 1000 cells".
+/// Checks that the machine has `bytes` of memory. `what` is the subject of the error message, such
+/// as "a grid of 1000 x 1000 cells".
 void check_memory(std::uint64_t bytes, const std::string& what,
                   const runtime::Machine& machine = runtime::machine());
 /// Checks the threads of the plan that run in this process.

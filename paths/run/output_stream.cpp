@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in parts
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
-constexpr int reads_in_a_row = 16;  // reads from one stream before the next; enough to empty a pipe
+constexpr int reads_in_a_row = 16;  // enough to empty a pipe; then other streams get a turn
 
 /// Writes all bytes. Returns false if some could not be written.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {
@@ -42,9 +42,9 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   return true;
 }
 
-/// Runs the whole child process after fork(): system calls only. The child process blocks all
-/// signals, because its process group also receives the signals that stop the launcher. The
-/// launcher ends the child process.
+/// Function of the child process after fork(), which must use only system calls. It blocks all
+/// signals: those that a terminal sends to the process group are meant for the launcher, which ends
+/// the child process itself.
 [[noreturn]] void write_messages(int from, int to, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -53,8 +53,8 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   sigprocmask(SIG_SETMASK, &all, nullptr);
   dup2(to, STDOUT_FILENO);
   dup2(from, STDIN_FILENO);
-  // Close inherited descriptors. Otherwise readers of other pipes would wait for the end of this
-  // process.
+  // Closes inherited descriptors. They include ends of other pipes, whose readers would otherwise
+  // wait for the end of this process.
   syscall(SYS_close_range, STDERR_FILENO, ~0u, 0);
   static char message[message_bytes_max];
   bool is_lost = false;
@@ -62,15 +62,15 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
     const ssize_t size = recv(STDIN_FILENO, message, sizeof message, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) _exit(is_lost ? 1 : 0);
-    // After a failed write the loop continues to read. Otherwise the launcher would wait for room
-    // in the socket.
+    // After a failed write the loop continues to read messages and discards them. Otherwise the
+    // launcher would wait for room in the socket.
     if (!is_lost && !write_all(STDOUT_FILENO, message, static_cast<std::size_t>(size)))
       is_lost = true;
   }
 }
 
-/// Returns how many bytes of `lines` to send in one message: whole lines if possible, and few
-/// enough for one write to a pipe.
+/// Returns how many bytes of `lines` to send in one message: at most PIPE_BUF, so that one write to
+/// a pipe is enough, and whole lines if possible.
 std::size_t message_bytes(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const auto last = lines.rfind('\n', PIPE_BUF - 1);

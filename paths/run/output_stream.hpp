@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Writes to a descriptor whose reader may stop reading at any time. A child process does the
-/// writing, so the caller never blocks in write() and can end the writing at any moment.
+/// Writes to a descriptor whose reader may stop reading at any time. A child process calls write()
+/// for the caller. The caller therefore never blocks, and can stop the output at any time.
 ///
 /// Why:    Other processes share the descriptor, so it cannot be made nonblocking.
 /// Owns:   the child process, which ends with the stream and with the calling thread.
@@ -30,18 +30,19 @@ class OutputStream {
   /// Returns false while too much output waits. The caller must then not append more, so that
   /// waiting output does not fill the memory.
   bool has_room() const { return waiting_bytes_ < waiting_bytes_max; }
-  /// Passes on the output that the child process can take now.
+  /// Sends waiting output to the child process, as much as fits into the socket now.
   void push();
   /// Notes that no lines follow. The child process ends when it has written everything.
   void close();
-  /// Returns whether close() was called and no child process runs any more. Each line is then
-  /// either written or lost.
+  /// Returns whether close() was called and the child process has ended. Each line is then either
+  /// written or lost.
   bool is_done();
   /// Ends the child process; unwritten output is lost.
   void abandon();
   /// Returns whether some output was lost, because it could not be written or was abandoned.
   bool is_lost() const { return is_lost_; }
-  /// Returns a number that changes whenever the reader reads some output.
+  /// Returns the number of bytes that are not yet written. If two calls return the same number, the
+  /// reader has read nothing in between.
   std::size_t undelivered() const;
 
   /// Returns a descriptor that is readable when the child process has ended; negative if none runs.
@@ -74,7 +75,8 @@ class LineCopier {
   /// Returns a descriptor that is readable when copy() has work; negative if copy() has none.
   int readable() const { return to_->has_room() ? from_.get() : -1; }
 
-  /// Copies available input as far as there is room. The end of the stream closes the copier.
+  /// Copies the available input, while the output stream has room. The end of the input closes the
+  /// copier.
   void copy();
   /// Limits copying to input that is available now. Other processes may still hold the stream and
   /// write to it for ever.

@@ -18,8 +18,9 @@
 namespace paths {
 namespace {
 
-/// Returns the default stack size of a thread. For very many threads it is smaller, because larger
-/// stacks would not fit into the address space, nor their page tables into memory.
+/// Returns the default stack size of a thread in bytes. It is smaller for very many threads,
+/// because their stacks must fit into the address space, and the page tables of the stacks into
+/// memory.
 std::size_t usual_stack_bytes(std::uint64_t threads) {
   constexpr std::size_t small_bytes = std::size_t{256} << 10;
   if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
@@ -83,8 +84,8 @@ void ProcessHosts::make_hosts() {
   }
 }
 
-/// Runs `works`. If it throws, ends the hosts while the runtime still serves their transports,
-/// because the end of a transport blocks until the runtime has served it.
+/// Runs `works`. If it throws, ends the hosts before the exception leaves this function. The
+/// runtime still serves their transports then, and the end of a transport needs that.
 template <class Work>
 void ProcessHosts::end_hosts_unless(const Work& works) {
   std::exception_ptr failure;

@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Returns the failure, of this or another host, that the deployment of `host` has noted; "" if
-/// there is none.
+/// Returns the failure that the deployment of `host` has noted, of this host or of another one; ""
+/// if there is none.
 std::string failed_elsewhere(Host& host);
 
 /// Creates, runs and ends the hosts of a plan that are in this process.
@@ -35,7 +35,7 @@ class ProcessHosts {
   /// Creates and starts the hosts, and starts their traces. The hosts use sockets if some hosts of
   /// the plan are in other processes. After an exception there are no hosts.
   /// Blocks: until all hosts of the run have arrived or are gone (Host::await_all()).
-  /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
+  /// Throws: TravelError if a host cannot listen; std::runtime_error if a trace cannot be written.
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Calls `thread` for every thread of every host in this process, each call in an OS thread or

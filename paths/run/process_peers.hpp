@@ -9,14 +9,14 @@
 
 namespace paths {
 
-/// Why a host cannot listen without a run key.
+/// Error text for a host that cannot listen because the run has no key.
 inline constexpr const char* no_run_key =
     "cannot listen on TCP: the run has no key; make one with `paths keygen --run -o FILE` and give "
     "it to all processes with --run-key FILE, or say `security: plain` in the config's `network`";
 
-/// Returns the peers of a host or switch that is a process of its own, with the id and the keys of
-/// `run_key`. Without a run key, the id is the digest of the plan. `place` is the host's index in
-/// the plan, or the number of the switch. Logs a warning if the plan has no protection.
+/// Returns the peers of a host or switch that is a process of its own. `place` is the host's index
+/// in the plan, or the number of the switch. The id of the run and the keys come from `run_key`; if
+/// it is nullptr, the id is the digest of the plan. Logs a warning if the plan has no protection.
 /// Throws: TravelError if the connections need a run key and there is none; ConfigError if they
 ///         need a key of this host, and its file has none.
 std::shared_ptr<const Peers> peers_of_process(const Plan& plan, std::uint32_t place,

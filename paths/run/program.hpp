@@ -27,9 +27,9 @@ struct Program {
 
 /// Runs the main() of a program. Config, clock, host and overrides come from the command line or
 /// from variables that `paths run` sets: PATHS_CONFIG, PATHS_CLOCK, PATHS_HOST, PATHS_ALGORITHM,
-/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK. By
-/// PATHS_RUN_KEY, or the file of the option --run-key, hosts of a run recognise each other. The
-/// variable is removed from the environment.
+/// PATHS_ROOT, PATHS_INSTRUMENT, PATHS_TRACE, PATHS_PORT, PATHS_TRANSPORT, PATHS_STACK. The
+/// variable PATHS_RUN_KEY, or the file of the option --run-key, has the key by which hosts of a run
+/// recognise each other. The variable is removed from the environment.
 ///
 /// Returns 0 for success, 1 if a thread failed or output could not be written, 2 for wrong usage or
 /// config. May be called again after it has returned.

@@ -31,8 +31,8 @@ struct RunOptions {
   bool is_one_host = false;
   std::uint32_t host = 0;       ///< index of the host, if is_one_host
   std::size_t stack_bytes = 0;  ///< stack size per thread; 0 = as the plan says
-  /// Key of the run, for processes that run one host; nullptr = none. It then has the digest of the
-  /// plan as its id.
+  /// Key of the run, for processes that run one host; nullptr = none. A run without a key has the
+  /// digest of the plan as its id.
   std::shared_ptr<const RunKey> run_key = nullptr;
   TraceOptions trace = {};
 };

@@ -64,13 +64,13 @@ class PlanRun {
     if (ended) report(host, thread, *ended);
   }
 
-  // Failures are handled in functions with stack frames of their own. Very many threads may wait,
-  // and each should touch only one page of its stack.
+  // Failures are handled in functions that are not inlined. The function in which a thread waits
+  // then needs little stack: very many threads may wait, and each should touch only one page.
 
   struct Ended {
     std::string failure;
-    // Failure of a round that ended the thread. All contributors of the round have received it,
-    // too.
+    // If the failure of a round ended the thread: that failure. All contributors of the round have
+    // received it, too.
     std::optional<TravelError> told = {};
   };
 
@@ -92,7 +92,7 @@ class PlanRun {
     return *threads_.emplace_back(std::move(thread));
   }
 
-  /// Calls the thread's function. Returns nullptr if it returned normally.
+  /// Calls the thread's function. Returns its failure; nullptr if it returned normally.
   std::unique_ptr<const Ended> run_application(Thread& thread) {
     std::unique_ptr<const Ended> ended = call_application(thread);
     if (runtime::forks_until_here() != forks_) end_fork(ended.get());

@@ -21,7 +21,7 @@ struct RunSummary {
   runtime::ClockKind clock;
   std::uint64_t seed;
   double wall_seconds;
-  std::uint64_t events;      ///< virtual clock: how often fibers were resumed; otherwise 0
+  std::uint64_t events;      ///< on the virtual clock: how often fibers were resumed; otherwise 0
   std::vector<Host*> hosts;  ///< hosts of this process; they have ended
 };
 
@@ -30,8 +30,8 @@ struct RunSummary {
 /// messages stay within the process. Returns the message of each failed thread and of each
 /// incomplete trace; empty if all succeeded. During the run, a call of exit() anywhere in the
 /// process prints an error and ends the process with code 1.
-/// Throws: Deadlock, TravelError (cannot listen), std::runtime_error (cannot write a trace there)
-///         and UsageError (inside a thread of another run).
+/// Throws: Deadlock. TravelError if a host cannot listen. std::runtime_error if a trace cannot be
+///         written. UsageError inside a thread of another run.
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                                   const RunOptions& options,
                                   const std::function<void(Thread&)>& thread,

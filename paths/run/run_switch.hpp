@@ -12,14 +12,14 @@
 namespace paths {
 
 /// Runs the switch of a cluster whose hosts are processes. The hosts send to other clusters through
-/// the switch. Each link of the switch has one queue, which must be in one process. The switch has
-/// no threads. It is not a host of the plan, and the routes of messages do not contain it.
-/// `run_key` is the key of the run; nullptr if it has none.
+/// the switch, because each link has one queue, which must be in one process. The switch has no
+/// threads. It is not a host of the plan, and the routes of messages do not contain it. `run_key`
+/// is the key of the run; nullptr if the run has none.
 ///
 /// Blocks: until each host of the cluster has ended, is lost, or has missed the plan's deadline to
 ///         connect, and until the hosts' messages have left.
-/// Throws: TravelError (cannot listen) and std::invalid_argument (no such switch, or no address for
-///         it).
+/// Throws: TravelError if the switch cannot listen. std::invalid_argument if there is no such
+///         switch, or no address for it.
 void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
                 const RunKey* run_key = nullptr);
 

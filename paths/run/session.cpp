@@ -26,7 +26,7 @@ struct Attached::Seat {
   Host* host = nullptr;
   std::uint32_t index = 0;
   std::uint64_t takings = 0;                         // number of attachments so far
-  std::unique_ptr<Thread> thread;                    // only the attached thread uses it
+  std::unique_ptr<Thread> thread;                    // used by the attached thread only
   std::unique_ptr<runtime::ThreadAttachment> visit;  // nullptr unless a thread is attached
 
   bool is_taken() const { return visit != nullptr; }
@@ -58,7 +58,7 @@ void refuse_inside_a_run(std::string_view what) {
         fmt::format("{} by a thread that is attached or of a run already", what));
 }
 
-/// Returns the options. Missing options are taken from the environment variables of the launcher.
+/// Returns `options`, completed from the environment variables that the launcher has set.
 RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")
     throw base::UsageError(
@@ -86,16 +86,17 @@ class Attached::State {
   Seat& attach(std::string_view host, std::uint32_t index);
   /// Detaches the calling thread. Throws: UsageError if it must not detach now.
   void detach(Seat& seat, std::uint64_t taking);
-  /// Detaches now, or when the attached thread ends. Any thread may call this function. Reports no
-  /// error.
+  /// Detaches now, if the calling thread is the attached one; otherwise when the attached thread
+  /// ends. Any thread may call this function. Reports no error.
   void drop(Seat& seat, std::uint64_t taking) noexcept;
-  /// Begins the end of the session. The caller must then call finish(). Throws: UsageError.
+  /// Begins the end of the session. The caller must then call finish(). Throws: UsageError if a
+  /// thread is attached, or if the session has ended.
   void begin_end();
   std::vector<std::string> finish();
-  /// Ends the session now, or when the last attached thread leaves.
+  /// Ends the session now, or when the last attached thread detaches.
   void abandon() noexcept;
-  /// Returns whether this process created the session. A forked process has a copy of the memory,
-  /// but not the threads.
+  /// Returns whether this process created the session. A forked process has a copy of the session's
+  /// memory, but not its threads.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
  private:
@@ -211,7 +212,8 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
   finish_unobserved(lock);
 }
 
-/// Ends an abandoned session if no thread is attached. Requires: `lock` held; may release it.
+/// Ends an abandoned session if no thread is attached. Logs the failures, because no caller
+/// receives them. Requires: `lock` held. Unlocks it if the session ends.
 void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   if (!is_abandoned_ || is_over_ || !taken().empty()) return;
   is_over_ = true;
@@ -280,8 +282,8 @@ std::vector<std::string> Attached::State::finish() {
   return failures;
 }
 
-/// Ends a thread of the plan. Requires: a context of its own, because a release may wait for other
-/// threads.
+/// Ends a thread of the plan. Requires: called in a context (OS thread or fiber) for this thread
+/// only, because the release of its paths may wait for other threads.
 void Attached::State::end_thread(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
   if (!seat.thread)

@@ -14,7 +14,8 @@
 
 namespace paths {
 
-/// Attachment of a program's thread to a thread of the plan, until it detaches.
+/// Attachment of a program's thread (OS thread) to a thread of the plan. It lasts until the
+/// program's thread detaches.
 ///
 /// Thread-safe: no; used by the attached thread only. The end of that thread detaches it, too.
 class Attached {
@@ -31,9 +32,9 @@ class Attached {
   Thread& thread() const;
   Thread* operator->() const { return &thread(); }
 
-  /// Detaches, so that another program thread may attach to the plan's thread. The paths of the
-  /// plan's thread stay, and the next attached thread continues with the next round. Other
-  /// contributors wait until then, as for any late contributor.
+  /// Detaches the calling thread from the plan's thread, so that another program thread may attach.
+  /// The paths of the plan's thread stay, and the next attached thread continues with the next
+  /// round. Other contributors wait until then, as for any late contributor.
   /// Throws: UsageError if called by another thread, inside an operation, while a started operation
   ///         is under way, or after detaching.
   void detach();
@@ -57,13 +58,13 @@ class Attached {
 /// Why:         Some programs have threads before they use this library, as every MPI program does.
 /// Thread-safe: yes.
 /// Blocks:      only end() and the destructor block.
-/// Throws:      UsageError for wrong use, which changes nothing.
-/// Clock:       the steady one.
+/// Throws:      UsageError for wrong use. The wrong call has no effect.
+/// Clock:       the steady clock.
 class Session {
  public:
   /// Creates and starts the hosts. `kinds` outlives the session.
-  /// Throws: TravelError (cannot listen), std::runtime_error (cannot write a trace there),
-  ///         UsageError (the virtual clock; inside a thread of a run).
+  /// Throws: TravelError if a host cannot listen. std::runtime_error if a trace cannot be written.
+  ///         UsageError for the virtual clock, and inside a thread of a run.
   Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
           const RunOptions& options = {});
   /// If end() was not called, calls it and logs the failures. If threads are still attached, the

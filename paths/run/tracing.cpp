@@ -116,7 +116,7 @@ void Tracing::start() {
   for (Host* host : hosts_) watch_clocks_of(host->deployment());
 }
 
-/// Watches the clocks of peers until the deployment ends.
+/// Starts a task that reads and records the clocks of peers until the deployment ends.
 std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Deployment& deployment) {
   const auto watch = std::make_shared<runtime::Task>(
       runtime_.spawn(runtime::ContextRole::service, {"clocks of", deployment.name(), 0},
@@ -166,7 +166,7 @@ void Tracing::flush_all() {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
-      // Report immediately, because the run may be long or may be killed.
+      // Reports the failure immediately, because the run may be long or may be killed.
       spdlog::warn("{}; nothing more of {} is traced", one.failure, one.name);
     }
   }

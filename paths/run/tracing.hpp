@@ -15,8 +15,8 @@
 
 namespace paths {
 
-/// Writes the records of a process's hosts, from their start to their end. A further deployment has
-/// its own trace, in the folder wirings/LABEL.NUMBER of the trace.
+/// Writes the trace records of a process's hosts, from their start to their end. A deployment that
+/// Host::deploy() has made has its own trace, in the folder wirings/LABEL.NUMBER of the trace.
 ///
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
 /// Throws:  std::runtime_error, naming the file, if it cannot be created or exists already.
@@ -27,8 +27,8 @@ namespace paths {
 class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// clock_looks: number of readings of a peer's clock in one series; only the fastest reading is
-  /// recorded. clocks_every: pause between two series.
+  /// Hosts read the clocks of their peers in series of `clock_looks` readings, with the pause
+  /// `clocks_every` between two series. Only the fastest reading of a series is recorded.
   static constexpr int clock_looks = 16;
   static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
   static constexpr std::size_t lane_records = 1 << 16;
@@ -48,7 +48,7 @@ class Tracing final : public DeploymentWatcher {
   std::vector<std::string> finish();
 
  private:
-  /// A host, or its part of a further deployment.
+  /// Owner of one trace: a host, or a deployment of the host that Host::deploy() has made.
   struct Traced {
     HostView* view = nullptr;
     std::string name;  ///< name in messages
@@ -68,7 +68,8 @@ class Tracing final : public DeploymentWatcher {
   eventspace::TraceHeader header_of(const HostView& view) const;
   void flush_all();
   void finish(std::list<Traced>& ended);
-  /// Returns a text about the missing part of a trace and the reason; "" if the trace is complete.
+  /// Returns a message about the missing records of a trace and the reason; "" if the trace is
+  /// complete.
   static std::string lack_of(const Traced& one);
 
   runtime::Runtime& runtime_;
