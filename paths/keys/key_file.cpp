@@ -104,7 +104,7 @@ void write_all(int descriptor, std::string_view text, const std::string& file) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int error = errno;
-      unlink(file.c_str());  // half a key is of no use
+      unlink(file.c_str());  // so that no incomplete key stays
       refuse(file, fmt::format("cannot write the key: {}", strerror(error)));
     }
     text.remove_prefix(static_cast<std::size_t>(put));

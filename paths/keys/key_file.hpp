@@ -8,7 +8,8 @@
 
 namespace paths {
 
-/// What the secret in a file is for. The first line of the file names it.
+/// Kind of secret in a file: the key of a run, or of a host. The first line of the file names the
+/// kind.
 enum class KeyKind : std::uint8_t { run, host };
 
 /// Writes a secret into a new file that only this user can read (mode 0600).
@@ -20,7 +21,7 @@ void write_key_file(const std::string& file, KeyKind kind, const Secret& secret)
 /// Throws: ConfigError that names the file; it never contains the text of the file.
 Secret read_key_file(const std::string& file, KeyKind kind);
 
-/// Returns the run key in `file`, or the run key in the environment if `file` is empty
+/// Returns the run key in `file`. If `file` is empty, returns the run key in the environment
 /// (take_run_key()); nullptr if there is none.
 ///
 /// Thread-safe: no, because it changes the environment.

@@ -11,7 +11,7 @@
 
 namespace paths {
 
-/// The keys by which a host shows others who it is, and recognises them.
+/// The keys by which a host proves its identity to its peers, and recognises its peers.
 ///
 /// Thread-safe: all const functions.
 class Keyring {
@@ -26,9 +26,10 @@ class Keyring {
   /// Returns the host that has this key; "" if all processes of the run have it; nullopt if no peer
   /// may connect with it.
   virtual std::optional<std::string> owner_of(const PublicKey& key) const;
-  /// Returns the key that a host must have where it listens: the first one of its list.
+  /// Returns the key that `host` must prove when this host connects to it: the first key of `host`.
   const PublicKey& key_of(const std::string& host) const;
-  /// Returns whose key a host must have, for messages: "this run" or "host NAME".
+  /// Returns the name of the owner of the key that `host` must have, for messages: "this run" or
+  /// "host NAME".
   std::string owner_text(const std::string& host) const;
 
  private:

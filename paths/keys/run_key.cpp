@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/keys/run_key.cpp — what is derived from a run key, and the variable that carries it
+// paths/keys/run_key.cpp — id and keys derived from a run key, and the variable that carries it
 #include "paths/keys/run_key.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@
 namespace paths {
 namespace {
 
-// Each derived value has a number. A value tells nothing about the others.
+// Values that are derived from the run key, each by its number. One value discloses nothing about
+// the others.
 enum class Derived : std::uint64_t { curve_secret = 1, id = 2 };
 constexpr char context[crypto_kdf_CONTEXTBYTES + 1] = "PATHSrun";
 

@@ -15,9 +15,9 @@ inline constexpr const char* run_key_variable = "PATHS_RUN_KEY";
 
 /// The secret of a run. A process that has it belongs to the run.
 ///
-/// Why: One secret gives both the keys by which processes of the run recognise each other and the
-///      id of the run. The id crosses networks in the clear if the config has no encryption. It
-///      tells nothing about the secret, because it is a cryptographic hash.
+/// The id of the run, and the keys by which processes of the run recognise each other, are derived
+/// from the secret. Without encryption, networks transmit the id in the clear. The id discloses
+/// nothing about the secret, because it is a cryptographic hash.
 class RunKey {
  public:
   explicit RunKey(Secret secret) : secret_(std::move(secret)) {}
@@ -27,7 +27,8 @@ class RunKey {
   /// Returns the pair of keys that all hosts and switches of the run have.
   CurveKeys curve_keys() const;
   const Secret& secret() const { return secret_; }
-  /// Returns the environment variable for processes of the run: "PATHS_RUN_KEY=", digits and a 0.
+  /// Returns the environment variable for processes of the run: "PATHS_RUN_KEY=", the digits of the
+  /// secret, and a terminating zero.
   LockedMemory variable() const;
 
  private:

@@ -14,7 +14,7 @@ namespace paths {
 namespace {
 
 std::uint8_t* allocated(std::size_t bytes) {
-  static const bool is_ready = sodium_init() >= 0;  // may be called by several threads, and again
+  static const bool is_ready = sodium_init() >= 0;  // repeated and concurrent calls are allowed
   ENSURE(is_ready);
   auto* const memory = static_cast<std::uint8_t*>(sodium_malloc(bytes));
   if (memory == nullptr) throw std::bad_alloc();

@@ -13,7 +13,7 @@ namespace paths {
 
 inline constexpr std::size_t key_bytes = 32;
 
-/// A key that may be shown to others.
+/// A key that is not secret.
 using PublicKey = std::array<std::uint8_t, key_bytes>;
 
 /// Memory for secrets: it is not written to the swap space or to a core dump, as far as the kernel
@@ -38,8 +38,8 @@ class LockedMemory {
 class Secret {
  public:
   Secret() : memory_(key_bytes) {}
-  /// Returns 32 bytes of getrandom(2). runtime::Random has a seed, so that runs can be repeated.
-  /// Its numbers can be guessed.
+  /// Returns 32 random bytes of getrandom(2). The numbers of runtime::Random cannot be used for
+  /// secrets: they depend on the seed of the program, so they can be guessed.
   static Secret random();
   /// Returns the secret of 64 hexadecimal digits; nullopt for any other text.
   static std::optional<Secret> parse(std::string_view digits);
@@ -50,7 +50,7 @@ class Secret {
   }
   /// Writes 64 hexadecimal digits to `digits`.
   void write_digits(std::span<char, 2 * key_bytes> digits) const;
-  /// Compares in a time that does not depend on the bytes.
+  /// Compares all bytes, so that the duration does not depend on their values.
   friend bool operator==(const Secret& a, const Secret& b);
 
  private:
