@@ -15,11 +15,12 @@ void copy(std::byte* to, std::span<const std::byte> from) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }
 
-/// A root waits for a multiple of this number of copied broadcasts, so that readers need not wake
-/// it for each of them.
+/// A root that needs free slots waits until readers have copied a multiple of this number of
+/// broadcasts. Readers then need not wake it after each copied broadcast.
 constexpr std::uint32_t taken_step = SharedRegion::slots / 4;
 
-/// Returns whether a counter has reached a number. Counters wrap around.
+/// Returns whether a counter has reached a number. Correct also after the counter has wrapped
+/// around.
 bool has_reached(std::uint32_t counter, std::uint32_t number) {
   return static_cast<std::int32_t>(counter - number) >= 0;
 }
@@ -71,8 +72,8 @@ std::span<std::byte> Member::next_value(std::size_t bytes) const {
 }
 
 std::span<const std::byte> Member::given(std::uint32_t member, std::size_t bytes) const {
-  // This context is between rounds or has arrived in a round. In both cases rounds_ - 1 is the
-  // number of the round in which this member arrived most recently.
+  // rounds_ - 1 is the index of the round in which this member arrived most recently, whether that
+  // round has ended or not.
   return value(member, rounds_ - 1, bytes);
 }
 
@@ -102,13 +103,14 @@ bool Member::arrive(const Call& call) {
   const bool is_last =
       region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
   if (is_last) region_.gate().last.store(me_, std::memory_order_relaxed);
-  // This store must be the last. If the member dies before it, the others count the member as late,
-  // and therefore notice its loss.
+  // This store must be the last step. If the member dies before it, the others still wait for the
+  // member, and therefore notice its loss.
   given.number.store(round + 1, std::memory_order_relaxed);
   return is_last;
 }
 
-/// Ends the round, so that all members continue. Until then no member can arrive in the next round.
+/// Ends the round, so that all members continue. Before this call, no member can arrive in the next
+/// round.
 void Member::open_gate() {
   region_.gate().arrived.store(0, std::memory_order_relaxed);
   region_.gate().round.store(rounds_, std::memory_order_seq_cst);
@@ -166,7 +168,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
 }
 
 /// If no slot is known to be free, waits until all members have copied at least the older half of
-/// the slots. A wait for only one slot would be repeated in each of the next broadcasts.
+/// the slots. If it waited for only one slot, each of the next broadcasts would have to wait again.
 void Member::await_room(std::uint32_t broadcast) {
   if (!has_reached(broadcast, room_)) return;
   const std::uint32_t needed =
@@ -195,8 +197,8 @@ void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t
   const std::uint64_t post = posts_++;
   SharedRegion::Announced& slot = region_.seat(me_).posted[post % SharedRegion::posts];
   if (posts_ > SharedRegion::posts && !is_collected(posts_ - SharedRegion::posts)) {
-    // Waits until half of the places are free. A wait for only one place would be repeated in each
-    // of the next posts.
+    // Waits until half of the places for posts are free. If it waited for only one place, each of
+    // the next posts would have to wait again.
     await_collected(posts_ - SharedRegion::posts / 2);
     await_collected(posts_ - SharedRegion::posts);
   }
@@ -256,8 +258,9 @@ void Member::collect() {
 
 // ---- texts -------------------------------------------------------------------------------------
 
-/// Writes the text of a call into the region, unless the last call had the same text. Another
-/// member finds a mixture of two texts only if it reads the text after the operation has ended.
+/// Writes the text of a call into the region, unless the last call had the same text. A member that
+/// reads the text during the operation finds it complete. After the operation, it may find a
+/// mixture of this text and the next one.
 void Member::tell_text(const Call& call) {
   if (told_ == call.text) return;
   told_ = call.text;

@@ -27,28 +27,29 @@ class CallsDiffer : public std::runtime_error {
   std::uint32_t member_;
 };
 
-/// One member's part in the operations of a region. All members call the same operations in the
-/// same order. A value has at most SharedRegion::chunk_bytes bytes, and in a broadcast or post at
-/// most SharedRegion::slot_bytes. If members call with equal digests, their values must have equal
-/// sizes. For a larger value, callers call operations for one chunk after the other.
+/// One member's part in the operations of a region (memory that the processes of a machine share).
+/// All members call the same operations in the same order. A value has at most
+/// SharedRegion::chunk_bytes bytes, and in a broadcast or post at most SharedRegion::slot_bytes.
+/// For a larger value, callers call one operation for each chunk. If members call with equal
+/// digests, their values must have equal sizes.
 ///
 /// Owns:        the region. Borrows the alarm.
 /// Thread-safe: no; one OS thread or fiber at a time.
 /// Blocks:      all operations, until the other members have done their part.
-/// Throws:      CallsDiffer, and the exceptions of the alarm and of `combine`. After that, the
-///              object must not be used, and the other members wait until their alarms throw.
+/// Throws:      CallsDiffer, and the exceptions of the alarm and of `combine`. After an exception,
+///              the object must not be used, and the other members wait until their alarms throw.
 class Member {
  public:
   /// Description of an operation. Members compare the digests.
   struct Call {
     std::uint64_t digest = 0;  ///< digest of this call and all calls before it
     std::string_view text;     ///< text of the call, for errors on other hosts
-    /// Number of the operation, from 1, the same at all members. 0 = the member takes part in the
-    /// operation even after a failure.
+    /// Number of the operation, counted from 1, the same at all members. 0 = the member takes part
+    /// in the operation even if an earlier operation has failed.
     std::uint64_t turn = 0;
   };
-  /// Combines two or more values from the left, and stores the result in `into`, which overlaps
-  /// none of the values.
+  /// Function that combines two or more values from the left, and stores the result in `into`. The
+  /// memory `into` overlaps none of the values.
   using Combine = std::function<void(std::span<std::byte> into,
                                      std::span<const std::span<const std::byte>> values)>;
 
@@ -67,12 +68,13 @@ class Member {
   /// `member` gave. `bytes` is the size of this value.
   void exchange(const Call& call);
   std::span<const std::byte> given(std::uint32_t member, std::size_t bytes) const;
-  /// Returns memory that all members share. After a round, each member may write to a part of
-  /// result(0). After the next round, all members can read what was written, as result(1).
+  /// Returns memory that all members share. After a round, each member may write its part of a
+  /// common result to result(0). After the next round, all members can read these parts in
+  /// result(1).
   std::span<std::byte> result(std::uint32_t rounds_ago, std::size_t bytes) const;
-  /// Copies the value of `root` to all other members. The root does not wait for the others until
-  /// it is SharedRegion::slots broadcasts ahead of one of them. It then waits until all have copied
-  /// half of these broadcasts.
+  /// Copies the value of `root` to all other members. The root waits for the others only if it is
+  /// SharedRegion::slots broadcasts ahead of one of them. It then waits until all members have
+  /// copied half of these broadcasts.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
   /// Posts a value: leaves it in the region for `root`, which is one of the members. All members
@@ -88,9 +90,9 @@ class Member {
   /// Frees the posted values of all members. The root calls it after it has read them.
   void collect();
 
-  /// Notes that the operation with the number `turn` has failed at this member. Members that begin
-  /// this operation or a later one afterwards do not take part in it. They wait until their alarms
-  /// throw.
+  /// Notes in the region that the operation with the number `turn` has failed at this member.
+  /// Members that begin this operation or a later one after that do not take part in it. They wait
+  /// until their alarms throw.
   void fail(std::uint64_t turn);
 
   std::uint32_t members() const { return region_.members(); }
@@ -114,10 +116,11 @@ class Member {
   SharedRegion region_;
   const std::uint32_t me_;
   MemberWaits waits_;
-  std::uint32_t rounds_ = 0;                  // number of rounds in which this member has arrived
-  std::uint32_t broadcasts_ = 0;              // number of broadcasts that this member has begun
-  std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
-  std::uint64_t posts_ = 0;                   // number of values that this member has posted
+  std::uint32_t rounds_ = 0;      // number of rounds in which this member has arrived
+  std::uint32_t broadcasts_ = 0;  // number of broadcasts that this member has begun
+  // Index of the first broadcast whose slot may still hold a value that some member has not copied.
+  std::uint32_t room_ = SharedRegion::slots;
+  std::uint64_t posts_ = 0;  // number of values that this member has posted
   // For each of this member's latest posts: number of the member (root) that reads it. Index:
   // number of the post modulo `posts`.
   std::array<std::uint32_t, SharedRegion::posts> roots_{};

@@ -7,7 +7,7 @@
 
 namespace paths {
 
-/// Polls for a while. Returns whether the word has changed.
+/// Polls `word` for a short time. Returns whether its value differs from `seen`.
 bool MemberWaits::has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
   constexpr runtime::Reason reason{"members of a machine"};
   return runtime::look_at(word, seen, runtime::Deadline::never(), reason);

@@ -11,7 +11,8 @@
 
 namespace paths {
 
-/// Sleep and wake-up of members. A member sleeps if its wait did not end while it polled.
+/// Sleep and wake-up of members. A member polls first, and sleeps only if the awaited event does
+/// not happen meanwhile.
 ///
 /// Thread-safe: wake(). Only one OS thread or fiber at a time may call sleep().
 class Alarm {
@@ -30,8 +31,8 @@ class Alarm {
 
 /// Waits of one member, and wake-ups of the members that wait for it.
 ///
-/// Members poll, then yield, and sleep only after that (runtime/wait.hpp), because a sleep takes
-/// longer than an operation.
+/// Members poll, then yield the processor, and sleep only after that (runtime/wait.hpp), because a
+/// sleep takes longer than an operation.
 ///
 /// Owns:        nothing; borrows the region and the alarm.
 /// Thread-safe: no; one OS thread or fiber at a time.
@@ -41,8 +42,8 @@ class MemberWaits {
   MemberWaits(const SharedRegion& region, std::uint32_t me, Alarm& alarm)
       : region_(region), me_(me), alarm_(alarm) {}
 
-  /// Blocks until `done()` returns true, which can happen only after a change of `word`.
-  /// `late(member)` returns whether this wait is for that member.
+  /// Blocks until `done()` returns true. Its result must change only after a change of `word`.
+  /// `late(member)` returns whether this wait is for `member`.
   template <class Done, class Late>
   void until(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
     for (bool is_again = false;;) {
@@ -76,7 +77,7 @@ class MemberWaits {
     };
     try {
       alarm_.sleep(late_members, is_again);
-    } catch (...) {  // the failure has no effect if the wait has succeeded
+    } catch (...) {  // if the awaited event has happened nevertheless, the failure has no effect
       if (!done()) throw;
     }
   }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // differs for each layout
 constexpr std::size_t page_bytes = 4096;
-/// Distance of chunks in memory. If it was a power of two, equal positions in all chunks would
-/// compete for the same lines of a cache.
+/// Distance in bytes between the begins of two chunks. It is not a power of two, because equal
+/// positions in all chunks would then compete for the same lines of a cache.
 constexpr std::size_t chunk_stride_bytes = SharedRegion::chunk_bytes + page_bytes;
 
 [[noreturn]] void fail(int error, const char* what) {

@@ -17,31 +17,32 @@ namespace paths {
 /// is read. The region has no name in any file system. The kernel frees it when the last member has
 /// unmapped it or has ended.
 ///
-/// Any member may write wrong values anywhere in the region at any time. Readers therefore use
-/// values and digests from the region as they are, but they take no length and no position from it,
-/// and they check each member number.
+/// A faulty member may write wrong values anywhere in the region at any time. Readers therefore
+/// take only values and digests from the region, but no length and no position, and they check each
+/// member number.
 ///
 /// Owns: the mapping.
 class SharedRegion {
  public:
   static constexpr std::uint32_t members_max = 64;
-  /// Largest size of a near value: a value in the same cache line as the digest and number that
-  /// announce it.
+  /// Largest size in bytes of a near value: a value in the same cache line as the digest and number
+  /// that announce it.
   static constexpr std::size_t near_bytes = 48;
-  /// Largest size of a value in a round (chunk_bytes), and of a value in a broadcast or post
-  /// (slot_bytes).
+  /// Largest size in bytes of a value in a round (chunk_bytes), and of a value in a broadcast or
+  /// post (slot_bytes).
   static constexpr std::size_t chunk_bytes = std::size_t{128} << 10,
                                slot_bytes = std::size_t{16} << 10;
-  /// Number of slots: a root may be this number of broadcasts ahead of the slowest member.
+  /// Number of slots for broadcasts. A root may be this number of broadcasts ahead of the slowest
+  /// member.
   static constexpr std::uint32_t slots = 64;
-  /// Maximum number of posted values of a member that were not read yet.
+  /// Maximum number of values that one member has posted and that were not read yet.
   static constexpr std::uint32_t posts = 16;
   static constexpr std::size_t text_bytes = 256;
 
   /// Gate of a round: every member arrives at it, then waits until it opens. The last member to
   /// arrive opens it.
   struct Gate {
-    alignas(64) std::atomic<std::uint32_t> arrived;  ///< members that have arrived in this round
+    alignas(64) std::atomic<std::uint32_t> arrived;  ///< number of members that have arrived
     alignas(64) std::atomic<std::uint32_t> round;    ///< number of rounds that have ended
     std::atomic<std::uint32_t> last;  ///< member that arrived last in the latest round
     alignas(16) std::array<std::byte, near_bytes> near;  ///< result of the round
@@ -52,17 +53,16 @@ class SharedRegion {
     std::atomic<std::uint32_t> number;  ///< index of the round, broadcast or post, plus 1; 0 = none
     alignas(16) std::array<std::byte, near_bytes> near;
   };
-  /// Memory to which one member writes. Values of successive rounds alternate between two places:
-  /// when this member arrives in the next round, others may still read its value of the previous
-  /// round.
+  /// Memory to which one member writes. Values of successive rounds alternate between two places,
+  /// because others may still read the member's value of a round when it arrives in the next round.
   struct Seat {
     std::array<Announced, 2> given;
-    /// Number of broadcasts that this member has sent or copied.
+    /// Number of broadcasts that this member has sent (as root) or copied.
     alignas(64) std::atomic<std::uint32_t> taken;
     /// Values that this member has posted.
     std::array<Announced, posts> posted;
-    /// For each item of `posted`: number of the last value there that was read. The reader writes
-    /// this number.
+    /// For each item of `posted`: number of the last value in it that was read. The reader of the
+    /// value writes this number.
     alignas(64) std::array<std::atomic<std::uint32_t>, posts> collected;
     /// Text of this member's call, for error messages; ends with a zero.
     alignas(64) std::array<std::atomic<char>, text_bytes> text;
@@ -71,7 +71,7 @@ class SharedRegion {
   /// Makes a region for `members` members. Throws std::system_error.
   static SharedRegion make(std::uint32_t members);
   /// Maps memory that another member made. Throws std::system_error, also if the memory is not a
-  /// region of `members` members, or could shrink.
+  /// region of `members` members, or if another process could shrink it.
   static SharedRegion map(base::Descriptor descriptor, std::uint32_t members);
   SharedRegion() = default;
   SharedRegion(SharedRegion&& other) noexcept;
@@ -83,10 +83,10 @@ class SharedRegion {
   void close_descriptor() { descriptor_.close(); }  ///< the region stays mapped
 
   Gate& gate() const;
-  /// Returns the set of sleeping members: bit n is member n.
+  /// Returns the set of sleeping members: bit n is set if member n sleeps.
   std::atomic<std::uint64_t>& sleepers() const;
-  /// Returns the number of the first operation that has failed; 0 if none has. No later operation
-  /// begins.
+  /// Returns the number of the first operation that has failed; 0 if none has. Members begin no
+  /// operation after it.
   std::atomic<std::uint64_t>& first_failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
