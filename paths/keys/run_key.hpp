@@ -15,9 +15,9 @@ inline constexpr const char* run_key_variable = "PATHS_RUN_KEY";
 
 /// The secret of a run. A process that has it belongs to the run.
 ///
-/// The id of the run, and the keys by which processes of the run recognise each other, are derived
-/// from the secret. Without encryption, networks transmit the id in the clear. The id discloses
-/// nothing about the secret, because it is a cryptographic hash.
+/// Why: One secret is enough: the id of the run, and the keys by which processes of the run
+///      recognise each other, are derived from it. Without encryption, networks transmit the id in
+///      the clear. The id discloses nothing about the secret, because it is a cryptographic hash.
 class RunKey {
  public:
   explicit RunKey(Secret secret) : secret_(std::move(secret)) {}

@@ -26,7 +26,8 @@ std::string name_in(const std::string& address) {
   return address.substr(scheme.size(), colon - scheme.size());
 }
 
-/// Whether `name` is a host name that must be looked up, and not an IP address or "localhost".
+/// Returns whether `name` is a host name that must be looked up, and not an IP address or
+/// "localhost".
 bool is_open(const std::string& name) {
   in_addr digits{};
   return !name.empty() && name != "*" && name != "localhost" && !name.starts_with('[') &&

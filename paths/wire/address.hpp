@@ -21,12 +21,13 @@ std::string accept_failed_text(int error);
 /// Function that replaces the host name in an address by the IP address, if it can find one.
 using LookUp = std::function<std::string(const std::string& address)>;
 
-/// Returns an error text, with advice, if hosts at `others` cannot reach a host that listens on
-/// `address`; empty if they can. They cannot if the name in `address` means a loopback address
-/// here and one of the hosts is on another machine. (Debian's /etc/hosts contains such an entry
-/// for the machine's own name.)
-/// Blocks: while it calls `look_up`. It makes no call if `address` contains no name, one call if
-///         the name means no loopback address, and otherwise two in most cases.
+/// Returns an error text, with advice, if hosts at the addresses `others` cannot reach a host that
+/// listens on `address`; empty if they can. They cannot if the name in `address` stands for a
+/// loopback address on this machine, and one of the hosts is on another machine. (Debian's
+/// /etc/hosts contains such an entry for the machine's own name.)
+/// Blocks: while it calls `look_up`. It makes no call if `address` contains no name, and one call
+/// if
+///         the name does not stand for a loopback address. Otherwise it makes two in most cases.
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others,
                                     const LookUp& look_up = numeric_address);

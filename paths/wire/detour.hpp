@@ -11,10 +11,9 @@
 
 namespace paths {
 
-/// A transport may find out late that it cannot carry a connection. A Detour then sends the frames
-/// of the connection by another transport. The receiver still knows the connection by its original
-/// number.
-/// Thread-safe: yes.
+/// Sends the frames of a connection by another transport. A transport needs a Detour if it finds
+/// out only after connect() that it cannot carry the connection. The receiver still knows the
+/// connection by its original number. Thread-safe: yes.
 class Detour {
  public:
   /// Requires: `by` outlives all calls of this object except original().

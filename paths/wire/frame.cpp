@@ -18,17 +18,19 @@
 namespace paths {
 namespace {
 
-// docs/reference/wire.md describes this layout; both must change together.
+// docs/reference/wire.md describes the layout of frames. A change of the layout here must change
+// that page, too.
 constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte order of frames
-// Maximum size of each text, in the header or in a failure.
+// Maximum size in bytes of each text in a header or in a failure.
 constexpr std::size_t text_bytes_max = 4096;
-constexpr std::uint8_t flag_failure = 1;  // the body consists of the four texts of a failure
-constexpr int cause_shift = 1;  // bits of the same byte above flag_failure: cause of the failure
+constexpr std::uint8_t flag_failure =
+    1;                          // if set, the body consists of the four texts of a failure
+constexpr int cause_shift = 1;  // the bits above flag_failure are the cause of the failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // flags of a result
 constexpr std::uint8_t flag_returns_moved = 2;
-constexpr std::size_t prelude_bytes = 26;  // first part of a header, without its text
+constexpr std::size_t prelude_bytes = 26;  // bytes of the first part of a header, without its text
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
@@ -66,10 +68,11 @@ class ByteWriter {
   const std::byte* at() const { return at_; }
 
  private:
-  std::byte* at_;  // the memory is large enough for everything that is written
+  std::byte* at_;  // next byte to write; the caller provides enough memory
 };
 
-/// Reads fields. If the bytes do not suffice, all further fields are zero and good() returns false.
+/// Reads the fields of a frame from bytes. If there are too few bytes, all further fields are zero
+/// and good() returns false.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : at_(bytes.data()), left_(bytes.size()) {}
@@ -138,7 +141,8 @@ class Fields {
   const std::byte* at_ = zeros.data();
 };
 
-/// Returns the time left in milliseconds, rounded down. It is 0 only if there is no deadline.
+/// Returns `time_left` (duration until a deadline) in milliseconds, rounded down. Returns 0 only if
+/// there is no deadline.
 std::int32_t milliseconds_left(base::Nanos time_left) {
   if (time_left == base::Nanos(0)) return 0;
   const auto whole = std::chrono::floor<std::chrono::milliseconds>(time_left).count();
@@ -320,8 +324,8 @@ Failure read_failure(std::uint8_t flags, const base::Payload& body) {
                                              static_cast<FailureCause>(flags >> cause_shift));
 }
 
-/// Moves the body to the field that is used for its kind of frame. Returns false if that kind has
-/// no such body.
+/// Moves the body to the field that frames of this kind use for it. Returns false if frames of this
+/// kind must not have such a body.
 bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
   if ((flags & flag_failure) != 0) {
     frame.operation.failure = read_failure(flags, body);

@@ -18,7 +18,7 @@ namespace paths {
 inline constexpr std::uint16_t protocol_version = 8;
 /// Maximum size of a header on any transport.
 inline constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
-/// Frame::from_host of a frame that names no host.
+/// Value of Frame::from_host in a frame that names no host.
 inline constexpr std::uint32_t no_host = ~std::uint32_t{0};
 
 enum class FrameKind : std::uint8_t {
@@ -48,9 +48,9 @@ struct DeploymentId {
   base::Digest plan;
 };
 
-/// One message between two hosts; a value. If `operation.failure` is set, its text is sent instead
-/// of the payload. In a request or a one_way frame, the failure takes the place of a contribution.
-/// In an error frame, the failure is the reply.
+/// One message between two hosts. If `operation.failure` is set, its text is sent instead of the
+/// payload. In a request or a one_way frame, the failure replaces a contribution. In an error
+/// frame, the failure is the reply.
 struct Frame {
   FrameKind kind = FrameKind::request;
   std::uint16_t version = protocol_version;
@@ -58,13 +58,13 @@ struct Frame {
   std::uint64_t run_low = 0;
   /// Sender of the frame: its index in the deployment's plan; in lane frames its number in the run.
   std::uint32_t from_host = 0;
-  std::uint32_t credits = 0;  ///< number of credits that this frame returns to its receiver
+  std::uint32_t credits = 0;  ///< number of credits (frames to send) that this frame returns
   /// Number of the call on its connection, equal in a request and its reply. See also ShortFrame.
   std::uint64_t call = 0;
   StageId stage = no_stage;  ///< stage at which the receiver continues the operation
   Operation operation;       ///< in request and one_way frames; other kinds use only its `failure`
-  /// In requests and one_way frames: time until the deadline of the operation; 0 = none, negative =
-  /// the deadline has passed. The bytes of a frame have whole milliseconds.
+  /// In requests and one_way frames: duration until the deadline of the operation; 0 = no deadline,
+  /// negative = the deadline has passed. An encoded frame has it in whole milliseconds.
   base::Nanos time_left{0};
   Result result;  ///< in replies only
   /// In replies: whether the result has the same tuple as the request. The reply then has no body.
@@ -75,7 +75,7 @@ struct Frame {
   std::shared_ptr<const DeploymentId> deployment;
 };
 
-/// Returns a frame from a host of a run; all other fields are empty.
+/// Returns a frame with this run, sender and kind; all other fields are empty.
 inline Frame new_frame(const base::Digest& run, std::uint32_t from_host, FrameKind kind) {
   Frame frame;
   frame.kind = kind;

@@ -13,31 +13,31 @@ enum class LaneKind : std::uint8_t {
   data,    ///< a message or a part of one
   credit,  ///< allows the target to send `bytes` more bytes
   grant,   ///< allows the target to send one whole message
-  /// Request for credit. With a signature digest, the source asks instead whether a message for
-  /// which it waits can still be sent or received.
+  /// Requests credit. If the frame has a signature digest, it asks instead whether the message for
+  /// which the source waits can still be sent or received.
   ask,
-  /// The source has left the group after it sent `bytes` messages. The text is the reason; with a
-  /// signature digest it is the last operation in which the source took part.
+  /// The source has left the group after it sent `bytes` messages. The text is the reason. If the
+  /// frame has a signature digest, the text is the last operation in which the source took part.
   left,
   refused,  ///< the target has violated a rule, which the text describes
   failed,   ///< some channels have failed; the text is the reason
   lost,     ///< a host is lost; the text is the reason
-  done,     ///< threads have ended: of the source (bytes 0), of its cluster (1), of all hosts (2)
-  look,     ///< opens a connection whose later loss shows that the target is gone
+  done,     ///< all threads have ended: of the source (bytes 0), its cluster (1), all hosts (2)
+  look,     ///< opens a connection whose loss will show that the target is gone
   // Control frames of a connection:
   /// First frame on a connection. The text is the host's name; the signature digest identifies its
   /// clock.
   hello,
   welcome,  ///< reply to hello; bytes contains MessageEndpoint::end_progress()
-  /// The source sends nothing more on this connection (bytes 1) or at all (bytes 0). The peer
-  /// replies with a goodbye, which shows that all earlier frames have arrived.
+  /// The source sends nothing more on this connection (bytes 1) or on any connection (bytes 0). The
+  /// peer replies with a goodbye, which shows that all earlier frames have arrived.
   goodbye,
   here,  ///< hosts have arrived: the source (bytes 0), its cluster (1), all (2)
 };
 inline constexpr LaneKind last_lane_kind = LaneKind::here;
 
-/// Part of a message from a source host to a target host, or a control frame between them; a value.
-/// Hosts on the way pass the frame on unchanged, except for its times.
+/// Part of a message from a source host to a target host, or a control frame between them. Hosts on
+/// the route pass the frame on unchanged, except for its times.
 struct LaneFrame {
   LaneKind kind = LaneKind::data;
   /// Frames of the kind `data`: whether the sender had a grant; otherwise it used credit.
@@ -71,8 +71,8 @@ struct LaneFrame {
   std::uint64_t signature_digest = 0;
   /// Time from the arrival of the frame's first byte (`head`) to the arrival of its last byte.
   base::Nanos lag{0};
-  base::Nanos late{0};  ///< time from `head` to the writing of the frame; may be negative
-  /// Ideal arrival time of the first byte, by the steady clock of the machine that wrote the frame.
+  base::Nanos late{0};  ///< duration from `head` until the frame was written; may be negative
+  /// Ideal arrival time of the first byte, on the steady clock of the machine that wrote the frame;
   /// 0 if no emulated link carried the frame.
   base::Nanos head{0};
   std::string text = {};       ///< reason or description

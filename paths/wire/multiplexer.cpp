@@ -127,7 +127,7 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
 }
 
 ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host) {
-  // The mutex is held, so no frame is delivered before owners_ contains the connection.
+  // The mutex is held, so that no frame is delivered before owners_ contains the connection.
   const runtime::Lock lock(all_.mutex_);
   const ConnectionId connection = all_.transport_->connect(number_of(host));
   all_.owners_[connection] = {this, true};

@@ -18,17 +18,18 @@ namespace paths {
 /// the list. Copies per host would take memory proportional to the square of the number of hosts.
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// Several users of one host need connections of their own on a single transport. Each user has a
-/// sub-transport. An incoming frame goes to the sub-transport that made the connection of the
-/// frame, or that received this connection by give().
+/// Lets several users of one host, such as deployments, share one transport, with connections of
+/// their own. Each user has a sub-transport. An incoming frame goes to the sub-transport that made
+/// the connection of the frame, or that received this connection by give().
 ///
 /// Owns:        the transport. Must outlive its sub-transports.
 /// Thread-safe: yes.
 class Multiplexer final : public Receiver {
  public:
   /// One user's part of the transport. start() sets the receiver and must be called before
-  /// connect(). stop() drops the part's own connections and forgets those of peers. Then stop()
-  /// blocks until no call is inside the receiver. The receiver may be destroyed afterwards.
+  /// connect(). stop() drops the connections that the sub-transport has made, and forgets those
+  /// that peers have made. Then stop() blocks until no call is inside the receiver. The receiver
+  /// may be destroyed afterwards.
   class SubTransport;
   /// `others` receives frames of connections that no sub-transport owns. A connection has no owner
   /// before give(), if a peer made it, and after its sub-transport has stopped. `others` may give
@@ -43,10 +44,10 @@ class Multiplexer final : public Receiver {
   /// run.
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
-  /// Gives a connection that a peer made to a sub-transport. Returns false if that sub-transport
-  /// has stopped. Otherwise the caller must then call pass_on() with the first frame. The
-  /// sub-transport does not stop before that call. `source` is the peer's address, if the caller
-  /// read it when the first frame arrived.
+  /// Gives the connection, which a peer has made, to the sub-transport `share`. Returns false if
+  /// that sub-transport has stopped. After true, the caller must call pass_on() with the first
+  /// frame. The sub-transport does not stop before that call. `source` is the peer's address, if
+  /// the caller read it when the first frame arrived.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
@@ -73,7 +74,7 @@ class Multiplexer final : public Receiver {
   Receiver& others_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, Owner> owners_;
-  // Stopping sub-transports that wait until no call is inside their receivers.
+  // Callers of stop() that wait until no call is inside the receiver of their sub-transport.
   runtime::WaitList left_;
 };
 

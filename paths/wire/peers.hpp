@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/peers.hpp — plan data that hosts share before they connect
+// paths/wire/peers.hpp — hosts, addresses and connections of a plan, known before hosts connect
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace paths {
 
 class Keyring;
 
-/// Hosts must agree on names, addresses and connections before they exchange frames. Peers is that
-/// part of a plan: a value that is equal on all hosts, except for `keyring`. Hosts, graphs and
-/// paths are identified by their index in the plan.
+/// Part of a plan on which hosts must agree before they exchange frames: names, addresses and
+/// connections. It is equal on all hosts, except for `keyring`. Hosts, graphs and paths are
+/// identified by their index in the plan.
 struct Peers {
-  /// A connection that another host makes to this peer. Its frames enter at `stage`.
+  /// A connection that another host makes to this peer. Its frames enter the stage `stage`.
   struct Arrival {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
@@ -34,8 +34,8 @@ struct Peers {
     std::vector<Arrival> arrivals = {};
     bool is_switch = false;  ///< whether it is an emulated switch for lanes, not a host
     /// Hosts to which this peer connects only in order to notice their loss. Each of these hosts
-    /// has an Arrival with no_stage for this connection. Empty unless hosts are processes and the
-    /// run needs all of them.
+    /// has an Arrival with no_stage for this connection. Empty if hosts are not processes, or if
+    /// the run does not need all hosts.
     std::vector<std::uint32_t> meets = {};
     /// Host whose key this peer has: the host itself, or for a switch the exit of its cluster.
     std::string key_owner = {};
@@ -46,7 +46,7 @@ struct Peers {
   std::vector<std::string> graphs;
   std::vector<std::uint32_t> graph_of_path;  ///< graph of each path: index into `graphs`
   bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
-  /// Whether it is an error if a host cannot have shared memory.
+  /// If true, a host that cannot use shared memory fails.
   bool requires_shared_memory = false;
   /// Whether each host is a process of its own. Processes of a machine may then map elements.
   bool are_processes = false;

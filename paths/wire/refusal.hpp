@@ -20,7 +20,8 @@ enum class RefusalWord : std::uint8_t {
   busy,     ///< too many hellos wait for the same call of deploy()
 };
 
-/// Why this host refuses a peer: the word for the peer, and the full reason for the log.
+/// Result of the check of a peer: the word that a refused peer receives, and the full reason for
+/// the log.
 struct Rejection {
   RefusalWord word = RefusalWord::place;
   std::string reason = {};  ///< "" if the peer is not refused

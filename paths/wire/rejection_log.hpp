@@ -8,8 +8,8 @@
 
 namespace paths {
 
-/// A peer that makes many connections or sends many bad frames could fill the log. RejectionLog
-/// reports each source once, and at most sources_max sources.
+/// Logs rejected peers: each source once, and at most sources_max sources. Without this limit, a
+/// peer that makes many connections or sends many bad frames could fill the log.
 ///
 /// Thread-safe: yes.
 class RejectionLog {

@@ -8,16 +8,16 @@
 
 namespace paths {
 
-/// A thread often repeats the same request: same path, same slot, same stage on another host. Such
-/// a repeated request is a *standing call*; only one of its requests is under way at a time.
-/// Between processes of one machine, a frame header costs as much time as a small request and its
-/// reply. A short frame therefore carries only the fields that change from one request or reply to
-/// the next.
+/// Frame with only those fields that change from one request or reply of a standing call to the
+/// next. A *standing call* is a request that a thread repeats with the same path, slot and stage on
+/// another host; only one of its requests is under way at a time.
 ///
 /// The first request of a standing call is a normal frame. It is checked as usual, and it fixes
-/// stage, path and slot. A short frame also lacks run, host and credits. Standing calls do not use
-/// them.
+/// stage, path and slot. A short frame also lacks run, host and credits, because standing calls do
+/// not use them.
 ///
+/// Why:      Between processes of one machine, a frame header costs as much time as a small request
+///           and its reply.
 /// Requires: the tuple is small and whole, and there is no failure. Otherwise a Frame is sent.
 struct ShortFrame {
   static constexpr std::size_t payload_bytes_max = base::Payload::inline_bytes;
@@ -25,8 +25,8 @@ struct ShortFrame {
   bool is_reply = false;
   std::uint32_t standing = 0;  ///< number of the standing call; unique on its connection
   std::uint32_t thread = 0;    ///< as Operation::thread; set in requests only
-  /// Reply. In a request only sequence, contributions and payload are used, and `number`: the time
-  /// until the deadline of the operation in nanoseconds, as Frame::time_left.
+  /// In a reply: the result. In a request, only these members are used: sequence, contributions,
+  /// payload, and `number` for the duration until the deadline (Frame::time_left) in nanoseconds.
   Result result;
 };
 

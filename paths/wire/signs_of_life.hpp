@@ -15,19 +15,20 @@
 
 namespace paths {
 
-/// Times of `liveness` in the config.
+/// Durations of the key `liveness` in the config.
 struct LivenessTimes {
-  base::Nanos beat = std::chrono::seconds(1);  ///< longest time without a frame to a living peer
+  base::Nanos beat = std::chrono::seconds(1);  ///< a host sends its peers a frame this often
   base::Nanos silent =
-      std::chrono::seconds(15);  ///< time without a frame after which a peer is gone
+      std::chrono::seconds(15);  ///< duration without a frame after which a peer counts as gone
 
-  /// Returns the times for a host that stops waiting for silent peers after `longest`.
+  /// Returns these durations, shortened for a host that stops waiting for silent peers after
+  /// `longest`.
   LivenessTimes at_most(base::Nanos longest) const {
     constexpr int beats_per_silence = 4;
     const base::Nanos shorter = std::min(silent, longest);
     return {std::min(beat, shorter / beats_per_silence), shorter};
   }
-  /// Returns the time between two looks at the peers.
+  /// Returns the duration between two checks of the peers.
   base::Nanos look_pause() const {
     constexpr int looks_per_beat = 4;
     return std::max<base::Nanos>(beat / looks_per_beat, std::chrono::milliseconds(1));
@@ -37,41 +38,42 @@ struct LivenessTimes {
 /// What the operating system knows about the peer of a connection.
 struct PeerContact {
   bool is_local = false;  ///< whether the peer is a process of this machine, and exists
-  std::optional<base::Nanos> since_bytes = {};  ///< time since bytes of the peer have arrived
-  /// Time since the peer's machine has acknowledged bytes.
+  std::optional<base::Nanos> since_bytes = {};  ///< duration since the peer's last bytes arrived
+  /// Duration since the peer's machine last acknowledged bytes.
   std::optional<base::Nanos> since_acknowledgement = {};
 };
 
-/// Returns the state of a peer without a frame for `silence`, as text. The peer is frozen if its
-/// machine answers, and unreachable if nothing answers.
+/// Returns a text about a peer from which no frame has arrived for the duration `silence`. The peer
+/// is frozen if its machine still acknowledges bytes, and unreachable if nothing does.
 inline std::string silence_text(const PeerContact& contact, base::Nanos silence) {
   const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(silence);
   const std::string age = base::format_time(silence < std::chrono::seconds(1) ? silence : tenths);
   if (contact.is_local)
     return fmt::format("frozen: its process exists, but gave no sign of life for {}", age);
   if (!contact.since_acknowledgement) return fmt::format("it gave no sign of life for {}", age);
-  // A machine that answers acknowledges each beat. Otherwise its last acknowledgement is nearly as
-  // old as the last frame.
+  // A reachable machine acknowledges each beat. For an unreachable one, the last acknowledgement is
+  // nearly as old as the last frame.
   if (*contact.since_acknowledgement < silence / 2)
     return fmt::format("frozen: its machine answers, but it gave no sign of life for {}", age);
   return fmt::format("unreachable: nothing from its machine, not even acknowledgements, for {}",
                      age);
 }
 
-/// Times of the last frames between this host and one peer. Frames only set flags; the times are
-/// those of the next look.
+/// Times of the last frames between this host and one peer. A frame only sets a flag; the next
+/// periodic check takes the current time as the time of the frame.
 ///
 /// Thread-safe: no; guarded by its owner's mutex.
 class SignsOfLife {
  public:
   void note_arrival() { has_arrived_ = true; }
   void note_departure() { has_left_ = true; }
-  /// Returns for how long no frame has arrived from the peer. The first look counts as an arrival.
+  /// Returns for how long no frame has arrived from the peer. The first call counts as an arrival.
   base::Nanos look(base::Nanos now) {
     if (std::exchange(has_arrived_, false) || !last_arrival_) last_arrival_ = now;
     return now - *last_arrival_;
   }
-  /// Returns whether a beat must leave, because no frame has left for `beat`.
+  /// Returns whether this host must send a sign of life, because it has sent the peer no frame for
+  /// the duration `beat`.
   bool needs_beat(base::Nanos now, base::Nanos beat) {
     if (std::exchange(has_left_, false)) last_departure_ = now;
     if (last_departure_ && now - *last_departure_ < beat) return false;
@@ -84,8 +86,8 @@ class SignsOfLife {
   std::optional<base::Nanos> last_arrival_, last_departure_;
 };
 
-/// Tells whether this host itself was stopped between two looks. If so, it must not count the time
-/// as silence of its peers, whose frames it has not read.
+/// Detects that this host itself was stopped between two checks. It must then not count that time
+/// as silence of its peers, because it has not read their frames.
 class OwnStops {
  public:
   bool was_stopped(base::Nanos now, const LivenessTimes& times) {

@@ -47,7 +47,7 @@ fs::path session_folder() {
   return is_ours ? folder : fs::path();
 }
 
-/// Returns the folder for files that have no other place (TMPDIR or /tmp).
+/// Returns the folder for temporary files: TMPDIR, or /tmp if TMPDIR is not an absolute path.
 fs::path temporary_folder() {
   const fs::path folder = from_environment("TMPDIR");
   return folder.is_absolute() ? folder : fs::path("/tmp");
@@ -114,12 +114,13 @@ void check_folder(const fs::path& folder) {
                                          folder.string(), advice));
 }
 
-/// Throws if another user could replace `folder` or a folder that contains it. These folders may
-/// belong to the system. They may also be shared, if users can move only their own files there.
+/// Throws if another user could replace `folder` or a folder that contains it. Folders of the
+/// system are allowed. So are shared folders in which users can move only their own files, such as
+/// /tmp.
 void check_above(const fs::path& folder) {
   const struct stat status = status_of(folder);
   const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||
-                          // In a container, the root folder's owner is the system.
+                          // In a container, the owner of "/" is the system, with any user id.
                           status.st_uid == status_of("/").st_uid;
   const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(status.st_mode & S_ISVTX);
   if (!is_trusted || is_shared)
@@ -162,8 +163,8 @@ SafeFile make_and_check(const std::string& address) {
   return {file, made_folder};
 }
 
-/// Folders that this process has made and not removed. A host has two claims in one folder, and
-/// the last one must remove the folder.
+/// Folders that this process has made and not removed. A host has two socket claims in one folder,
+/// and the claim that is released last must remove the folder.
 struct MadeFolders {
   static MadeFolders& here() {
     static MadeFolders folders;
@@ -213,7 +214,7 @@ bool is_left_by_run(const fs::directory_entry& entry) {
           entry.file_size(ignored) == 0);
 }
 
-/// Removes the folder of a run, unless it contains other files than those that a run leaves.
+/// Removes the folder of a run. Keeps it if it contains files that no run leaves.
 void remove_run_folder(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files, folders{folder};
@@ -227,8 +228,8 @@ void remove_run_folder(const fs::path& folder) {
   for (const fs::path& one : folders) rmdir(one.c_str());  // fails if a file was added meanwhile
 }
 
-/// Removes the folders of runs whose launcher was killed. A folder of another program may have a
-/// similar name. The function keeps such a folder if it contains other files than a run leaves.
+/// Removes the folders of runs whose launcher was killed. Keeps a folder that contains files that
+/// no run leaves, because it may be a folder of another program with a similar name.
 void remove_old_run_folders(const fs::path& in) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(in, ignored)) {
@@ -295,8 +296,8 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
                               safe.file.parent_path() == doors_folder()));
     if (descriptor >= 0) close(descriptor);
     if (descriptor >= 0 && !is_locked) return nullptr;
-    // Another process has just ended and has removed the folder, or the file that this process
-    // locked.
+    // Tries again: another process has just ended, and has removed the folder or the file that this
+    // process locked.
     if ((descriptor < 0 && error != ENOENT) || attempt == attempts_max)
       throw std::runtime_error(fmt::format("{}: {}", lock.string(), std::strerror(error)));
   }
@@ -321,7 +322,8 @@ RunFolder::RunFolder(std::size_t name_bytes) {
                       in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    // Another launcher may meanwhile have taken the folder for an old one, and removed it.
+    // Checks that the folder still exists: another launcher may have removed it as the folder of an
+    // old run.
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
         is_same_file(descriptor_, path_))
       return;
@@ -351,7 +353,7 @@ SocketCleaner::~SocketCleaner() {
     try {
       SocketClaim::take(address);  // releases the claim and removes the files
     } catch (const std::exception&) {
-      // The host has reported the error.
+      // The host itself has already reported this error.
     }
   }
   for (const fs::path& folder : missing_folders_) rmdir(folder.c_str());

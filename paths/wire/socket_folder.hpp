@@ -25,9 +25,9 @@ std::string located(const std::string& address);
 std::filesystem::path safe_socket_file(const std::string& address);
 
 /// Returns the address of a host's door: the socket file at which the host that listens on
-/// `address` accepts links over shared memory. The door of a Unix socket lies next to it. Other
-/// doors lie in the folder that PATHS_SOCKETS names, otherwise in /tmp/paths-UID. The latter does
-/// not depend on other variables, because all hosts of a machine must find it.
+/// `address` accepts links over shared memory. If `address` is a Unix socket, the door is in the
+/// same folder. Other doors are in the folder that the variable PATHS_SOCKETS names. Without this
+/// variable they are in /tmp/paths-UID, which all hosts of a machine find.
 std::string door_address(const std::string& address);
 
 /// The right of a host to listen on a socket file. The right is a lock, which the kernel releases

@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// Number of one end of a connection between two hosts. The host's transport assigns the number and
-/// never reuses it.
+/// Number by which one host identifies a connection to another host. The transport of the host
+/// assigns the number and never reuses it.
 using ConnectionId = std::uint64_t;
 
 /// Reason of a lost connection whose peer has closed it, or has died.
@@ -29,9 +29,10 @@ class ShortEnd {
   virtual bool deliver(ShortFrame&& frame) = 0;
 };
 
-/// Maximum size of a body that a peer may announce if its receiver knows no smaller maximum.
+/// Maximum size in bytes of a body that a peer may announce, if the receiver knows no smaller
+/// maximum.
 inline constexpr std::uint64_t body_bytes_limit = std::uint64_t{1} << 40;
-/// Transports make room for bodies of up to this size without asking the receiver.
+/// Transports allocate memory for bodies of up to this size without asking the receiver.
 inline constexpr std::uint64_t unasked_body_bytes = std::uint64_t{1} << 20;
 
 /// Receives everything that arrives for one host.
@@ -56,7 +57,7 @@ class Receiver {
   /// Returns the receiver of a connection's short frames; nullptr if the transport must call
   /// deliver_short() for each of them.
   virtual std::shared_ptr<ShortEnd> short_end(ConnectionId /*connection*/) { return nullptr; }
-  /// Reports that a connection has room again.
+  /// Reports that Transport::has_room() of the connection is true again.
   virtual void room_made(ConnectionId /*connection*/) {}
   /// Reports that nothing more arrives or leaves on the connection: the peer ended, was refused or
   /// cannot be reached.
@@ -71,10 +72,11 @@ class Receiver {
 class ShortWay {
  public:
   virtual ~ShortWay() = default;
-  /// Like Transport::send(). The order of frames and short frames is kept.
+  /// Like Transport::send(). Frames and short frames of a connection arrive in the order in which
+  /// they were sent.
   virtual void send(const ShortFrame& frame) = 0;
-  /// Whether send() returns without calling a receiver. If so, the caller may hold locks that
-  /// receivers need.
+  /// Returns whether send() never calls a receiver. If so, the caller may hold locks that receivers
+  /// need.
   virtual bool only_writes() const { return false; }
 };
 
@@ -83,12 +85,12 @@ class ShortWay {
 /// elsewhere (wrappers/emulate_link, paths/links).
 ///
 /// Why: A transport only carries bytes and reports when no more can arrive. Its user decides
-///      whether a peer has arrived or is alive, lost or refused. This code thus exists once for all
-///      transports.
+/// whether
+///      a peer has arrived or is alive, lost or refused, so that all transports share this code.
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Whether this transport can carry frames to `host`, as far as is known before trying. If a host
+  /// Returns whether this transport can probably carry frames to `host`; it does not try. If a host
   /// has several transports, the first one that returns true is used (paths/wire/transports.hpp).
   virtual bool reaches(std::uint32_t /*host*/) const { return true; }
   /// Starts receiving. Throws TravelError if the host cannot listen on its address.
@@ -98,12 +100,12 @@ class Transport {
   /// Passes the frame to the transport and returns; never blocks. Thread-safe. Discards the frame
   /// if the connection is lost; the transport calls Receiver::connection_lost() for the connection.
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
-  /// Whether the transport accepts frames to `host` only as fast as it can send them. has_room() is
-  /// meaningful only in this case. Other transports queue all frames.
+  /// Returns whether has_room() is meaningful for connections to `host`. Otherwise the transport
+  /// queues all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether all accepted frames have left, so that another frame would not wait in a queue. If the
-  /// result is false, the transport calls Receiver::room_made() later. The caller may send without
-  /// waiting for that call.
+  /// Returns whether all accepted frames have left, so that another frame would not wait in a
+  /// queue. If the result is false, the transport calls Receiver::room_made() later. The caller may
+  /// send without waiting for that call.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }
   /// Returns an object that sends short frames on this connection; nullptr if the transport has
   /// none. The object is valid until stop(). It discards frames on a lost or dropped connection.

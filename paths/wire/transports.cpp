@@ -121,8 +121,8 @@ namespace {
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 
-/// Returns the peers of the outgoing or of the incoming connections of `host`. There is one entry
-/// per connection. If all paths between two hosts share one connection, there is one entry for it.
+/// Returns the peer of each outgoing connection of `host`, or of each incoming one. A peer with
+/// several connections is several times in the result.
 std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
@@ -158,7 +158,8 @@ std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool ha
   return needed;
 }
 
-/// Throws if there may be too few descriptors. ZeroMQ would then end the process or wait forever.
+/// Throws if the process may have too few descriptors for `more` further ones. ZeroMQ would end the
+/// process or wait forever if it could not open one.
 void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
   const std::uint64_t most = runtime::raise_descriptor_limit();
   const std::uint64_t needed = runtime::open_descriptors() + more;

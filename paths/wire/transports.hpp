@@ -13,14 +13,14 @@
 
 namespace paths {
 
-/// A host need not know which transport reaches which peer. Transports sends the frames to a host
-/// by the first transport that reaches it, and receives frames on all transports.
+/// Combines several transports of one host. Sends the frames to a peer by the first transport that
+/// reaches it, and receives frames on all transports.
 ///
 /// Owns:        the transports, at least one.
 /// Thread-safe: the same functions as Transport.
 class Transports final : public Transport {
  public:
-  /// `detour` leads from the first transport to one of the others.
+  /// `detour` sends frames of the first transport's connections by one of the other transports.
   explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
@@ -57,9 +57,9 @@ class Transports final : public Transport {
 
 /// Returns the transport of `host` for runs in which each host is a process. It uses shared memory
 /// to other hosts of the same machine, unless the plan forbids that, and ZeroMQ to all other hosts.
-/// If the system provides no shared memory, ZeroMQ carries these frames too. In all other respects
-/// like make_zmq_transport().
-/// Throws: TravelError if the process may not open enough descriptors.
+/// If the system provides no shared memory, ZeroMQ carries all frames. In all other respects like
+/// make_zmq_transport().
+/// Throws: TravelError if the process is not allowed to open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);
 

@@ -12,8 +12,8 @@ class LocalNetwork::LocalTransport final : public Transport {
   ~LocalTransport() override { stop(); }
 
   void start(Receiver& receiver) override {
-    // Frames that waited are delivered before newer ones, however many arrive meanwhile. Otherwise
-    // a request might overtake the hello of its connection.
+    // Delivers the waiting frames, also those that arrive meanwhile, before senders may deliver
+    // directly. Otherwise a request might overtake the hello of its connection.
     while (true) {
       std::vector<std::pair<ConnectionId, Frame>> waiting;
       {

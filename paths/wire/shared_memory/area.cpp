@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/area.cpp — memory behind descriptors, its seals and its rings
+// paths/wire/shared_memory/area.cpp — shared memory, its seals, and the rings in it
 #include "paths/wire/shared_memory/area.hpp"
 
 #include <fcntl.h>
@@ -136,8 +136,9 @@ std::span<std::byte> RingWriter::room(std::size_t wanted) {
   return {bytes_ + written_ % RingArea::ring_bytes, free()};
 }
 
-/// The writer must call publish() before it checks whether the reader sleeps. Then either the
-/// writer sees that the reader sleeps, or the reader sees the new bytes in its last check.
+/// The writer must call publish() before it checks whether the reader sleeps. No wake-up is then
+/// missed: either the writer sees that the reader sleeps, or the reader sees the new bytes in its
+/// last check before the sleep.
 void RingWriter::publish(std::size_t bytes) {
   written_ += bytes;
   control_->written.store(written_, std::memory_order_seq_cst);
@@ -167,10 +168,10 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// Most stores of read_ have no fence and may therefore miss a writer that begins to wait for room.
-/// One store with a fence for each half of the ring buffer is enough. While the reader empties the
-/// whole ring, it makes at least one such store, and then checks whether the writer waits. Either
-/// the writer sees the room, or the reader sees that the writer waits.
+/// Stores read_ with a fence only once for each half of the ring, because a fence takes time. This
+/// is enough for a writer that begins to wait for room: while the reader empties the whole ring, it
+/// makes at least one store with a fence, and then checks whether the writer waits. Either the
+/// writer sees the room, or the reader sees that the writer waits.
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   if (read_ - ordered_ < RingArea::ring_bytes / 2)

@@ -39,7 +39,7 @@ class RingArea {
  public:
   static constexpr std::size_t ring_bytes = std::size_t{4} << 20;
 
-  /// Throws std::system_error.
+  /// Makes the memory of a link. Throws std::system_error.
   static RingArea make();
   /// Maps memory that a peer made. Throws LinkError if the memory is not that of a shared-memory
   /// link.
@@ -56,7 +56,8 @@ class RingArea {
 
   explicit operator bool() const { return base_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
-  /// Direction 0 leads from the process that made the area, direction 1 leads to that process.
+  /// Returns the counters of a direction: 0 = from the process that made the area, 1 = to that
+  /// process.
   RingControl& control(int direction) const;
   /// Returns the memory of the ring. It is mapped twice in succession, so that a range of bytes may
   /// continue beyond the end of the ring.
@@ -69,8 +70,8 @@ class RingArea {
 };
 
 /// Shows other processes whether a thread of this host polls for the frames that they write. The
-/// flag is one number, which only this host changes. The number contains the number of polling
-/// threads, and how often the last polling thread has stopped.
+/// flag is one word, which only this host changes. The word contains the number of polling threads,
+/// and a count of sleeps: how often the last polling thread has stopped.
 class PollingFlag {
  public:
   /// Makes the flag of this host. Throws std::system_error.
@@ -93,8 +94,8 @@ class PollingFlag {
   /// Returns true if no other thread polls. The caller must then check the rings once more, because
   /// peers have sent no notification while it polled.
   bool end_polling();
-  /// Returns a number that is unique for the present sleep (a span in which no thread polls); 0
-  /// while a thread polls.
+  /// Returns a number that is unique for the present sleep (a duration in which no thread polls).
+  /// Returns 0 while a thread polls.
   std::uint64_t sleep() const;
 
  private:
@@ -110,10 +111,10 @@ class RingWriter {
   /// Returns memory for the next bytes: at least `wanted` bytes, or all free bytes if there are
   /// fewer. Throws LinkError if the reader's counter is impossible.
   std::span<std::byte> room(std::size_t wanted);
-  /// Makes the next `bytes` bytes, which were written, visible to the reader.
+  /// Makes the next `bytes` bytes visible to the reader. The caller has written them to room().
   void publish(std::size_t bytes);
-  /// Asks for a notification when half of the ring is free. Returns false if the reader has
-  /// consumed bytes meanwhile.
+  /// Asks the reader for a notification when half of the ring is free. Returns false if the reader
+  /// has consumed bytes since the last call of room(), so that there is room already.
   bool ask_for_room();
   /// Returns the number of bytes that the writer must skip so that its next bytes are at the
   /// beginning of the ring; 0 = do not skip. The result is above 0 only if the reader has read all
@@ -129,7 +130,7 @@ class RingWriter {
   std::uint64_t written_ = 0;
   std::uint64_t read_ = 0;  // reader's counter when it was last read
   static constexpr std::size_t near_bytes = std::size_t{1} << 10;
-  // Value of written_ at which bytes_left_out() next checks whether the ring is empty.
+  // Value of written_ from which on bytes_left_out() checks again whether the ring is empty.
   std::uint64_t looks_at_ = near_bytes;
 };
 
@@ -148,7 +149,8 @@ class RingReader {
   bool has_data() const {
     return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
   }
-  /// Returns true once for each request for room, when half of the ring is free.
+  /// Returns whether the writer has asked for a notification and half of the ring is free. Returns
+  /// true only once for each request.
   bool must_notify_writer();
 
  private:

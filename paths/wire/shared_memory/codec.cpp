@@ -16,7 +16,8 @@ namespace paths {
 namespace {
 
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies are read in pieces
-// While the writer writes a piece, the reader reads the previous piece from the processor's cache.
+// Size of the pieces of a large body. It is small, so that the reader can read a piece from the
+// processor's cache while the writer writes the next one.
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
 template <class Value>
@@ -86,8 +87,8 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   keep(std::move(kept));
 }
 
-/// Continues at the beginning of the ring if that is better for the next record (see
-/// RingWriter::bytes_left_out()).
+/// Skips the rest of the ring and continues at its beginning, if bytes_left_out() says that this is
+/// faster for the next record of `bytes` bytes.
 void FrameWriter::begin_again(std::size_t bytes) {
   const std::size_t left_out = ring_->bytes_left_out(bytes);
   if (left_out == 0) return;
@@ -160,8 +161,8 @@ std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   return 0;
 }
 
-/// Drops the kept frames of a connection, except a frame of which a part has left. The reader would
-/// otherwise read the next bytes as the rest of that frame.
+/// Drops the kept frames of a connection. Keeps a frame of which a part has left, because the
+/// reader would read the next bytes as the rest of that frame.
 void FrameWriter::forget(std::uint32_t connection) {
   std::erase_if(kept_, [connection](const Kept& kept) {
     return kept.connection == connection && kept.done == 0;
@@ -198,7 +199,7 @@ FrameReader::Arrived* FrameReader::next() {
     return true;
   };
   if (!has_head()) return nullptr;
-  // The head is read only once, because the writer may change it meanwhile.
+  // Uses the copy of the head, because the writer may change the bytes in the ring meanwhile.
   if (head.header_bytes == RecordHead::is_left_out) {
     ring_.consume_to_end();
     data = ring_.data();
@@ -238,7 +239,7 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   return next();
 }
 
-/// Throws LinkError if a body may not come. `header_` is the header before it.
+/// Throws LinkError if the header `header_` must not be followed by a body of the size in `head`.
 void FrameReader::check_body(const RecordHead& head) const {
   if (!most_ || head.body_bytes <= unasked_body_bytes) return;
   const auto frame = decode_frame(header_, {});
@@ -249,7 +250,8 @@ void FrameReader::check_body(const RecordHead& head) const {
                                 std::max(most, unasked_body_bytes)));
 }
 
-/// Reads each byte only once, because the writer may change it meanwhile.
+/// Reads the short frame at the beginning of `data`. Reads each byte only once, because the writer
+/// may change it meanwhile.
 FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
                                               std::uint64_t body_bytes) {
   ShortHead head;

@@ -17,8 +17,9 @@
 
 namespace paths {
 
-/// Fields that precede each frame in a ring. A record with header_bytes 0 closes the connection. In
-/// a record of a short frame, a ShortHead takes the place of the header.
+/// Fields that precede each frame in a ring; head and frame together are a record. A record with
+/// header_bytes 0 closes the connection. In a record of a short frame, a ShortHead replaces the
+/// frame's header.
 struct RecordHead {
   /// Special values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the reader
   /// must skip the rest of the ring.
@@ -41,13 +42,14 @@ struct ShortHead {
 };
 static_assert(sizeof(ShortHead) == 56);
 
-/// Writes frames into a ring. It writes a frame whole or in pieces, and keeps frames for which
-/// there is no room.
+/// Writes frames into a ring. It writes a frame whole or in pieces, and keeps frames in a queue
+/// while the ring has no room for them.
 ///
 /// Thread-safe: has_kept() only. One thread or fiber at a time may call the other functions.
 class FrameWriter {
  public:
-  /// Allows frames to leave from now on. Calls `written` each time after some bytes have left.
+  /// Sets the ring, so that frames can leave from now on. Calls `written` each time after it has
+  /// written bytes into the ring.
   void begin(RingWriter ring, std::function<void()> written) {
     ring_ = ring;
     written_ = std::move(written);
@@ -60,9 +62,9 @@ class FrameWriter {
   /// Writes kept frames while there is room. Returns whether no frame is kept any more. Throws
   /// LinkError if the counter of the reading peer is invalid.
   bool push();
-  /// Whether frames are kept. The result becomes true before this host asks the peer for a
-  /// notification of free room. The thread that gets the notification therefore finds the kept
-  /// frames.
+  /// Returns whether frames are kept because the ring has no room. The result becomes true before
+  /// this host asks the peer for a notification of free room. The thread that gets the notification
+  /// therefore finds the kept frames.
   bool has_kept() const { return has_kept_.load(); }
   /// Drops the kept frames of a connection, except a frame of which a part has left.
   void forget(std::uint32_t connection);
@@ -105,14 +107,16 @@ class FrameReader {
 
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
-  /// From now on, calls `most` before it makes room for a body of more than unasked_body_bytes.
+  /// Sets `most`. next() calls it before it allocates memory for a body of more than
+  /// unasked_body_bytes.
   void limit_bodies(BodyBytesMax most) { most_ = std::move(most); }
   /// Returns the next whole frame; valid until the next call. Returns nullptr if no whole frame has
   /// arrived. Throws LinkError if the bytes are not a frame.
   Arrived* next();
-  /// Whether next() may return a frame. The call is fast if the result is false.
+  /// Returns whether next() might return a frame. The call is fast if the result is false.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
-  /// Whether the writer waits for room and can be notified.
+  /// Returns whether the writer waits for room and half of the ring is free, so that the caller
+  /// must notify it.
   bool must_notify_writer() { return ring_.must_notify_writer(); }
 
  private:

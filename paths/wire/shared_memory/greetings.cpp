@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/greetings.cpp — start of shared-memory links, or use of sockets instead
+// paths/wire/shared_memory/greetings.cpp — start of shared-memory links, or of a detour over
+// sockets
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 

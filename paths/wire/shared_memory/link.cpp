@@ -83,24 +83,24 @@ bool Link::close(ConnectionId id) {
     surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer does not know the connection
   }
-  // If this host made the link, it drops the kept frames, so that a later process at the same
-  // address does not get them. If the peer made the link, the kept frames leave, because they may
-  // contain the reason of the close.
+  // If this host made the link, drops the kept frames, so that a later process at the same address
+  // does not get them. If the peer made the link, still sends the kept frames, because one of them
+  // may contain the reason of the close.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
   return true;
 }
 
-/// Writes kept frames. First waits for the thread or fiber that is writing, which may just have
-/// found the ring full.
+/// Writes kept frames. The lock first waits for a thread or fiber that is writing, because it may
+/// just have kept a frame for a full ring.
 void Link::push() {
   const runtime::Lock sending(sending_);
   writer_.push();
 }
 
-/// No notification is missed: either this function sees that the kept frames have left, or the
-/// thread that sends them sees the waiting connection.
+/// If it returns false, the call of room_made() cannot be missed: either this function sees that
+/// the kept frames have left, or the thread that sends them sees the waiting connection.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);
@@ -150,7 +150,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
       surely_open_ = none;
       connections_.erase(found);
     }
-    // This host has closed the connection, and the frame is the peer's reply to that.
+    // This host had already closed the connection, and the record is the peer's reply to that.
     if (!was_open) return Verdict::ignore;
     if (!is_known) was_open = false;
   }
@@ -160,8 +160,8 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
 }
 
 /// Notifies the peer at most once in each of its sleeps, because the peer checks the rings before
-/// it sleeps again. First waits up to two microseconds: a thread that has just received a frame
-/// usually starts to poll again immediately.
+/// it sleeps again. First waits up to two microseconds, because a thread of the peer that has just
+/// received a frame usually starts to poll again immediately, and then needs no notification.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

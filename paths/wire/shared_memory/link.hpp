@@ -40,8 +40,8 @@ class LinkDetour {
 
 /// A link between two processes of one machine over shared memory. It is not a link between
 /// clusters. One of the two hosts makes the link, and then opens connections over it to the other
-/// host. Each of these connections carries frames in both directions. When an end of a connection
-/// will send no more frames, it announces that once.
+/// host. Each of these connections carries frames in both directions. A host that closes its end of
+/// a connection announces that once to the other host.
 ///
 /// Thread-safe: any OS thread or fiber may write; one thread at a time reads. A thread may close
 ///              the socket only while no other thread reads or writes.
@@ -60,8 +60,8 @@ class Link {
   RingArea area;
   bool has_begun = false;  ///< whether greetings were exchanged
 
-  /// Begins to use the rings: sends the kept frames, and allows reading. `direction` is the
-  /// direction in which this host writes.
+  /// Begins to use the rings: sends the kept frames, and allows reading. `direction` (0 or 1, as in
+  /// RingArea::control()) is the direction in which this host writes.
   void begin(RingArea rings, PollingFlag peer, int direction);
   /// Called instead of begin() if there is no shared memory. Kept and later frames then use
   /// `detour`.
@@ -79,16 +79,16 @@ class Link {
   void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
   /// Closes a connection and notifies the peer. Returns false if the connection was closed already.
   bool close(ConnectionId connection);
-  /// Whether there are frames that could not leave yet.
+  /// Returns whether frames are kept because the ring had no room for them.
   bool has_kept() const { return writer_.has_kept(); }
-  /// Whether no frame waits in this host. If the result is false, Receiver::room_made() is called
-  /// for the connection later.
+  /// Returns whether this host keeps no frames for the link. If the result is false,
+  /// Receiver::room_made() is called for the connection later.
   bool has_room(ConnectionId connection);
   bool has_room_for_waiters() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_waiters_for_room();
   /// Writes kept frames while there is room. Throws LinkError.
   void push();
-  /// Whether the link has no connections.
+  /// Returns whether the link has no connections.
   /// Requires: this host made the link.
   bool is_unused();
 
@@ -96,9 +96,9 @@ class Link {
   FrameReader reader;
   /// Whether incoming bytes are ignored because the peer broke the protocol.
   bool is_wrong = false;
-  /// Whether the reading thread has work on this link. The call is fast if there is none.
+  /// Returns whether the reading thread has work on this link. The call is fast if there is none.
   bool has_something() { return reader.has_more() || has_kept() || has_room_for_waiters(); }
-  /// Whether this host has closed a connection that the peer has not closed.
+  /// Returns whether this host has closed the connection and the peer has not.
   bool has_closed(std::uint32_t connection);
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// Decides what to do with a record. Throws LinkError if its connection does not exist.
@@ -140,14 +140,14 @@ class Link {
   std::atomic<bool> is_diverted_{false};
   // Whether a connection waits until kept frames have left.
   std::atomic<bool> waits_for_room_{false};
-  // Number of the last sleep of the peer that this host interrupted.
+  // Number of the peer's last sleep (PollingFlag::sleep()) that this host interrupted.
   std::atomic<std::uint64_t> rung_{0};
 
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
-  // Connections by number, each with whether it is open. false = this host has closed the
-  // connection, and the peer has not.
+  // Connections by number. The value is true if the connection is open, and false if this host has
+  // closed it and the peer has not.
   std::unordered_map<std::uint32_t, bool> connections_;
   std::vector<ConnectionId> waiters_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};

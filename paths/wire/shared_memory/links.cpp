@@ -132,8 +132,7 @@ class Links::Way final : public ShortWay {
   Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
       : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
   void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
-  /// Returns true, because sending only writes to the ring. It also wakes the peer if none of the
-  /// peer's threads polls.
+  /// Returns true: send() only writes to the ring, and wakes the peer if none of its threads polls.
   bool only_writes() const override { return true; }
 
  private:
@@ -159,7 +158,7 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     notify_soon_of_own_room(*link);
-    // The next thread or fiber that reads or writes on the link handles the error.
+    // Ignored here: the thread or fiber that next reads or writes on the link handles the error.
   } catch (const LinkError&) {
   }
 }
@@ -209,12 +208,14 @@ void Links::notify_if_flushed() {
 
 void Links::end_polling() {
   if (!sign_ || !sign_.end_polling() || receive()) return;
-  look_again_.store(true);  // the receiving thread will check again, unless it is about to stop
+  // Another thread receives. It now checks the links again, unless it is about to stop; in that
+  // case the following call receives.
+  look_again_.store(true);
   receive();
 }
 
 /// Receives from all links. Returns whether a frame has arrived. Returns nullopt if another thread
-/// receives; that thread may already have finished with some of the links.
+/// receives; that thread may have checked some of the links too early for the latest frames.
 std::optional<bool> Links::receive() {
   std::optional<bool> has_arrived;
   do {
@@ -243,7 +244,7 @@ bool Links::receive_from(const LinkPtr& link) {
       ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
-      // Notifies a writer that waits for room when half of the ring is free.
+      // Notifies the writer, which waits for room, because half of the ring is free.
       link->wake_peer();
     return received > 0;
   } catch (const LinkError& error) {
@@ -254,13 +255,13 @@ bool Links::receive_from(const LinkPtr& link) {
   return false;
 }
 
-/// Notifies waiting connections later, because the thread or fiber that writes now may hold locks
-/// that receivers need.
+/// Notifies the connections that wait for room, but later: the calling thread or fiber may hold
+/// locks that receivers need.
 void Links::notify_soon_of_own_room(const Link& link) {
   if (link.has_room_for_waiters()) look_soon();
 }
 
-/// Notifies the connections that wait for room. The notified code may write immediately.
+/// Notifies the connections that wait for room. Their receivers may send frames immediately.
 void Links::notify_of_own_room(const LinkPtr& link) {
   for (const ConnectionId connection : link->take_waiters_for_room())
     receiver_->room_made(connection);

@@ -21,11 +21,11 @@ namespace paths {
 /// frames that arrive on them.
 /// Owns:        the links. Callbacks of the runtime hold this object until the last of them has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time receives: a waiting thread if there is one, otherwise the
-///              services' thread. The services' thread sleeps until a peer wakes it. Peers wake it
-///              only if no thread of this host polls. Only the services' thread opens and closes
-///              links.
-/// Locks:       are taken in this order: receiving_, the receiver's lock, mutex_, a link's lock.
+/// Thread-safe: yes. One thread at a time receives: a thread that polls while it waits, if there is
+///              one, otherwise the services' thread. The services' thread sleeps until a peer wakes
+///              it. Peers wake it only if no thread of this host polls. Only the services' thread
+///              opens and closes links.
+/// Locks:       locked in this order: receiving_, the receiver's lock, mutex_, a link's lock.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
   Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -102,7 +102,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
   std::vector<LinkPtr> begun_;
-  // Whether the thread that holds receiving_ must check the links again before it stops.
+  // Whether the thread that has locked receiving_ must check the links again before it stops.
   std::atomic<bool> look_again_{false};
   std::atomic<bool> looks_soon_{false};  // whether the services' thread is about to check the links
 
@@ -120,13 +120,14 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   Descriptor timer_;
   std::vector<LinkPtr> unanswered_;  // links that must be opened again
   base::Nanos pause_{0};
-  int accept_failed_ = 0;           // error of the latest accept()
-  bool is_stranger_named_ = false;  // whether the log has a peer's socket file of another user
-  bool has_said_ = false;           // whether the log says why frames take the detour
+  int accept_failed_ = 0;  // error of the latest accept()
+  // Whether a warning about a peer's socket file of another user was logged.
+  bool is_stranger_named_ = false;
+  bool has_said_ = false;  // whether the reason for the detour of frames was logged
 };
 
 /// Runs `act` while no thread receives. Then receives the frames that other threads could not
-/// receive because the lock was held.
+/// receive because receiving_ was locked.
 template <class Act>
 void Links::alone(Act act) {
   {

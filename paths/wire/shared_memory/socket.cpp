@@ -40,7 +40,8 @@ Descriptor new_socket() {
 
 using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
 
-/// Takes ownership of all received descriptors. Closes those for which `taken` has no place.
+/// Takes ownership of all received descriptors. Stores the first two in `taken`, and closes the
+/// others.
 void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   std::size_t count = 0;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -112,8 +113,8 @@ void send_refusal(const Descriptor& socket) {
       send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
 }
 
-/// Asks the peer to check the rings. If the socket is full, the request is not needed, because the
-/// peer has other messages to read.
+/// Asks the peer to check the rings. Ignores a full socket, because the peer then has other
+/// messages to read, and checks the rings anyway.
 void ring_bell(const Descriptor& socket) {
   const char bell = 0;
   [[maybe_unused]] const auto sent = send(socket.get(), &bell, sizeof bell, MSG_NOSIGNAL);

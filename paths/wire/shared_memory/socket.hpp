@@ -20,7 +20,7 @@ struct LinkGreeting {
   friend bool operator==(const LinkGreeting&, const LinkGreeting&) = default;
 };
 
-/// Message that was read from the socket of a link, or the end of the socket.
+/// Result of reading from the socket of a link: a message, the end of the socket, or nothing.
 struct SocketWord {
   enum class Kind : std::uint8_t {
     nothing,
@@ -33,7 +33,7 @@ struct SocketWord {
   std::optional<LinkGreeting> greeting = {};
   std::array<Descriptor, 2> descriptors = {};
   /// Whether this process could not receive some file descriptors of the message, because it has
-  /// too many open ones.
+  /// too many open descriptors.
   bool lacks_descriptors = false;
 };
 
@@ -43,17 +43,17 @@ struct Door {
   std::unique_ptr<SocketClaim> claim = {};
   Descriptor listening = {};
 };
-/// Opens the door of the host with that address. Replaces a file that a process without the claim
-/// has left or put there. Throws std::system_error with EADDRINUSE if another process has the
-/// claim, or std::runtime_error if the folder is not safe.
+/// Opens the door of the host that listens on `address`. Replaces a file at that place if its
+/// process has no claim to it. Throws std::system_error with EADDRINUSE if another process has the
+/// claim, or std::runtime_error if another user could change the folder.
 Door open_door(const std::string& address);
-/// Connects to the door of the host with that address. Returns an empty descriptor if no process
-/// listens there. Throws std::runtime_error if the folder is not safe.
+/// Connects to the door of the host that listens on `address`. Returns an empty descriptor if no
+/// process listens at the door. Throws std::runtime_error if another user could change the folder.
 Descriptor connect_link(const std::string& address);
 /// Accepts a waiting connection. Returns an empty descriptor if there is none.
 Descriptor accept_link(const Descriptor& listening);
-/// Whether the process at the other end belongs to this user. Must be called at both ends before
-/// a descriptor or a byte is sent.
+/// Returns whether the process at the other end of the socket belongs to this user. Must be called
+/// at both ends before a descriptor or a byte is sent.
 bool is_this_users(const Descriptor& socket);
 
 /// Sends a greeting with one or two descriptors. Returns false if the peer is gone.

@@ -17,7 +17,7 @@ namespace paths {
 /// If a peer has not started yet, the transport tries to reach it until the connection is dropped.
 /// If a peer ends or is killed, the transport delivers the frames that had arrived, then reports
 /// the loss immediately. It does not notice a peer that is stopped or hangs. If this host or the
-/// peer cannot have shared memory, another transport (`detour`) carries the connections between
+/// peer cannot use shared memory, another transport (`detour`) carries the connections between
 /// them. These connections are lost if there is no detour or if the plan requires shared memory.
 ///
 /// Why:     Between processes of one machine, a frame costs two copies, and no system call while

@@ -22,7 +22,7 @@ namespace {
 // Parts of a ZAP request after the version and the number of the request (RFC 27).
 enum RequestPart : std::size_t { domain, address, identity, mechanism, credentials, parts };
 
-// ZMQ_ZAP_ENFORCE_DOMAIN. The library has this option, but its header has no name for it.
+// Value of the option ZMQ_ZAP_ENFORCE_DOMAIN, for which the header of the library has no name.
 constexpr int enforce_domain = 93;
 
 zmq::const_buffer buffer_of(const PublicKey& key) { return zmq::buffer(key); }

@@ -10,13 +10,13 @@
 namespace paths {
 
 /// Decides which peers may connect to the CURVE servers (encrypted listening sockets) of a ZeroMQ
-/// context: peers whose key is in the keyring. ZeroMQ asks by its protocol ZAP (RFC 27). The
-/// replies are 200 and 400 only. A reply names the owner of the key. ZeroMQ then attaches this name
-/// to each message of the peer ("User-Id").
+/// context: peers whose key is in the keyring. ZeroMQ asks this object by its protocol ZAP (RFC
+/// 27). The reply is 200 (accepted) or 400. It names the owner of the key, and ZeroMQ attaches this
+/// name to each message of the peer ("User-Id").
 ///
 /// Why:         Without a handler for ZAP, ZeroMQ accepts any key.
 /// Owns:        a thread that only replies to requests. If the thread cannot continue, it ends the
-///              process, because ZeroMQ would accept no more peers.
+///              process, because ZeroMQ would accept no further peers without its replies.
 /// Thread-safe: no.
 class Authenticator {
  public:

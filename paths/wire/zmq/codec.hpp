@@ -16,9 +16,9 @@
 
 namespace paths {
 
-/// Size of the parts in which a large body is sent. Each part is a ZeroMQ message of its own,
-/// because ZeroMQ keeps all parts of one message before it delivers the first of them. Parts of
-/// this size are as fast as whole bodies over TCP.
+/// Size in bytes of the parts in which a large body is sent. Each part is a ZeroMQ message of its
+/// own: within one message, ZeroMQ would keep all parts until the last has arrived. Parts of this
+/// size are as fast as whole bodies over TCP.
 inline constexpr std::size_t body_part_bytes = std::size_t{1} << 20;
 /// Size of the parts on encrypted connections. A peer may announce a message of this size before
 /// its key is checked. Larger parts are not faster, because encryption takes most of the time.
@@ -26,7 +26,7 @@ inline constexpr std::size_t encrypted_part_bytes = std::size_t{256} << 10;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
-/// Assembles the frames of one connection from their messages. If a body has several parts, its
+/// Assembles the frames of one connection from ZeroMQ messages. If a body has several parts, its
 /// bytes are copied once, to their final place.
 /// Thread-safe: no.
 class FrameAssembly {
@@ -56,7 +56,7 @@ class FrameAssembly {
   std::string wrong_;
 };
 
-/// Calls a ZeroMQ function again as long as a signal interrupts it before it has any effect.
+/// Calls `call`, a ZeroMQ function. Repeats the call while a signal interrupts it.
 template <class Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -79,7 +79,8 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 /// does not have the property.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// A message of a frame: a header and a body, or a part of a large body and its position.
+/// One of the ZeroMQ messages of a frame: a header and a body, or a part of a large body and the
+/// position of the part.
 struct FrameMessage {
   zmq::message_t header, body;
   std::optional<zmq::message_t> position;
@@ -90,8 +91,8 @@ struct FrameMessages {
   FrameMessage first;
   std::vector<FrameMessage> further;  ///< further parts of a large body
 };
-/// Returns the messages of a frame, whose parts have at most `part_bytes`. A body of 4 KiB or more
-/// is sent without a copy.
+/// Returns the messages of a frame, with at most `part_bytes` bytes of the body in each. A body of
+/// 4 KiB or more is sent without a copy.
 FrameMessages messages_of(const Frame& frame, std::size_t part_bytes = body_part_bytes);
 /// Sends a message; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_message(zmq::socket_t& socket, FrameMessage message);
@@ -99,8 +100,8 @@ enum class Part : std::uint8_t { middle, last };
 /// Sends one part; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);
 
-/// Whether a message can be received now. Asks ZeroMQ itself, so the result is right even if the
-/// descriptor of the socket gave no signal.
+/// Returns whether a message can be received now. Asks ZeroMQ itself, so the result is right even
+/// if the descriptor of the socket gave no signal.
 bool readable(zmq::socket_t& socket);
 
 }  // namespace paths

@@ -17,7 +17,8 @@ class Descriptors {
   void note(ConnectionId connection, int descriptor);
   void forget(ConnectionId connection);
   /// Returns what the kernel knows about a connection. ZeroMQ may close the descriptor at any time.
-  /// Until the loss is reported, the result may then be empty, or describe another connection.
+  /// From then until the loss of the connection is reported, the result may be empty, or describe
+  /// another connection.
   PeerContact contact(ConnectionId connection) const;
 
  private:

@@ -39,8 +39,9 @@ void HalfOpen::remove(int descriptor) {
   by_descriptor_.erase(found);
 }
 
-/// Shuts a connection down, so that ZeroMQ closes it. The copy of the descriptor cannot be used for
-/// another connection between the comparison and the shutdown.
+/// Shuts a connection down, so that ZeroMQ closes it. Uses a copy of the descriptor: unlike the
+/// original, the copy cannot become the descriptor of another connection between the comparison and
+/// the shutdown.
 std::string HalfOpen::close(Ones::iterator one) {
   const int copy = fcntl(one->descriptor, F_DUPFD_CLOEXEC, 0);
   if (copy >= 0) {

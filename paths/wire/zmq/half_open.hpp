@@ -12,8 +12,9 @@
 
 namespace paths {
 
-/// Peers that connect and send nothing must not use up the descriptors and the memory of a host.
-/// HalfOpen closes the oldest of their connections if there are too many.
+/// Limits the number of connections on which no message has arrived. If there are too many, closes
+/// the oldest one. Peers that connect and send nothing thus cannot use up the descriptors and the
+/// memory of a host.
 ///
 /// ZeroMQ owns the descriptors, and may close them at any time. HalfOpen shuts a connection down
 /// only if its descriptor still has the same peer.
@@ -22,7 +23,7 @@ namespace paths {
 class HalfOpen {
  public:
   struct Limits {
-    std::size_t of_source = 64;  ///< maximum number of connections with one address
+    std::size_t of_source = 64;  ///< maximum number of connections from one address
     std::size_t all = 1024;
   };
   HalfOpen() = default;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int messages_in_a_row = 256;  // messages received before fibers get a turn
 
-// Number of failed handshakes in a row after which this host logs that the peer lacks the key.
+// After this number of failed handshakes in a row, this host logs that the peer lacks the key.
 constexpr int handshakes_failed_max = 3;
 
 struct SocketEvent {
@@ -77,8 +77,8 @@ std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& fi
                      first.text);
 }
 
-/// Takes a message of a peer, with the parts `rest` after its header. Returns the frame that it
-/// completes.
+/// Takes a message of a peer, with the parts `rest` after its header. Returns the frame that the
+/// message completes; nullopt if the frame is still incomplete.
 std::optional<Frame> assemble(SocketPeer& peer, const zmq::message_t& header,
                               std::span<zmq::message_t> rest, Receiver& receiver) {
   return peer.frames.take(header, rest, [&peer, &receiver](const Frame& head) {
@@ -155,10 +155,10 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   peer.part_bytes = router_part_bytes_;
   peer.source = property(header, "Peer-Address").value_or("");
   peer.key_owner = property(header, "User-Id").value_or("");
-  // ZeroMQ has reported the connection before its first frame arrived. If the connection was closed
-  // meanwhile and its descriptor used again, `count` already includes the next connection with this
-  // descriptor. The loss of the present connection is then noticed only when the next one closes.
-  // But no loss is reported for a connection that still lives.
+  // Reads ZeroMQ's report of the connection, which precedes its first frame. If the connection was
+  // closed meanwhile and its descriptor used again, `count` already includes the next connection
+  // with this descriptor. The loss of the present connection is then noticed only when the next one
+  // closes. But no loss is reported for a connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   descriptors_.note(peer.id, peer.acceptance.first);
@@ -244,8 +244,8 @@ void Sockets::report_closed() {
   }
 }
 
-// Marks a connection as lost; its loss is reported later. If the peer has made the connection, its
-// entry stays until the peer is gone. Until then, its frames are ignored.
+// Marks a connection as lost; the loss is reported later. If the peer has made the connection, its
+// entry stays until the peer is gone. Until then, frames from the peer are ignored.
 void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   peer.frames = {};

@@ -27,9 +27,9 @@ constexpr int sockets_max = 16384;
 // Maximum number of bytes in received messages that ZeroMQ queues for each peer on an encrypted
 // connection. At this number ZeroMQ stops reading, and TCP makes the peer wait.
 constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
-// Maximum number of received messages that ZeroMQ queues for each peer on other connections. A
-// limit in bytes would be too few messages for short frames, which would take twice as long. It
-// would protect nothing, because ZeroMQ keeps all parts of a message, whatever their number.
+// Maximum number of received messages that ZeroMQ queues for each peer on other connections. The
+// limit is not in bytes: it would allow too few messages, and small frames would take twice as
+// long. It would not limit the memory either, because ZeroMQ keeps all parts of a message.
 constexpr int received_ahead_messages = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
@@ -41,8 +41,9 @@ const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
 }
 
-/// Returns the limits for connections without a message. Peers may make all connections of the plan
-/// at once, and one each for lanes. Many hosts may have one address.
+/// Returns the limits for connections without a message. They have room for all connections of the
+/// plan, and for one per host for lanes, because peers may make all of them at the same time and
+/// from the same address.
 HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
   const std::size_t planned = self.arrivals.size() + hosts;
   const HalfOpen::Limits of_strangers;
@@ -144,9 +145,9 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends the frames that senders have left because the sockets were in use. No frame is forgotten:
-/// either the sender that leaves a frame finds the sockets free, or the last user of the sockets
-/// finds the frame.
+/// Sends the frames that senders have left because the sockets were in use. Each left frame is
+/// sent: either its sender finds the sockets free afterwards, or the last user of the sockets finds
+/// the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
@@ -174,7 +175,8 @@ void Sockets::stop() {
 
 // ---- sending ---------------------------------------------------------------------------------
 
-// The functions below do not call the receiver, because the sender may hold locks of its own.
+// The functions below do not call the receiver, because the caller of send() may hold locks that
+// the receiver needs.
 void Sockets::flush() {
   if (!has_handed_over_.exchange(false)) return;
   {
@@ -246,7 +248,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
     FrameMessages messages = messages_of(frame, peer.part_bytes);
     send_message(peer.dealer, std::move(messages.first));
     for (FrameMessage& message : messages.further) send_message(peer.dealer, std::move(message));
-    // Sending may have consumed the signal that a message has arrived.
+    // The call of send may have consumed the signal of the descriptor for an arrived message.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
@@ -280,7 +282,8 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
 std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);
-  // ZeroMQ counts messages, not bytes. It closes a connection on which a longer part is announced.
+  // The limit of received messages (rcvhwm) counts messages, not bytes. The limit of their size
+  // (maxmsgsize) makes ZeroMQ close a connection on which a longer part is announced.
   const bool is_encrypted = keyring_for(*peers_, address) != nullptr;
   const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
   const int received_ahead =
@@ -301,7 +304,8 @@ zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  // 0 = no limit. With a limit, the thread of ZeroMQ would have to wait for this thread.
+  // 0 = no limit for queued events. With a limit, the thread of ZeroMQ might have to wait for this
+  // thread.
   monitor.set(zmq::sockopt::rcvhwm, 0);
   monitor.connect(address);
   return monitor;

@@ -37,7 +37,7 @@ struct Outgoing : SocketPeer {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< whether the peer was ever reached; later disconnections are losses
+  bool met = false;  ///< whether the peer was reached; only then a disconnection is a loss
   bool look_again = false;
   int handshakes_failed = 0;  ///< number of handshakes in which the peer closed the connection
 };
@@ -56,21 +56,21 @@ struct Incoming : SocketPeer {
   bool has_greeted = false;
 };
 
-/// The latest of the connections that had the same descriptor.
+/// The latest connection with a descriptor, and the number of connections that had this descriptor.
 struct Accepted {
   std::uint64_t count = 0;
   std::string source;
 };
 
-/// All ZeroMQ sockets of one host. Many threads use them, although only one thread at a time may
-/// use a ZeroMQ socket.
+/// All ZeroMQ sockets of one host. Ensures that only one thread at a time uses them, as ZeroMQ
+/// requires.
 /// Owns:        the sockets. Callbacks of the runtime keep this object until the last of them has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread (the OS
-///              thread whose fibers do work for other hosts) receives; it waits briefly until the
-///              sockets are free. If the sockets are in use, a sender leaves its frame to the
-///              thread that uses them. In most cases the sender therefore sends the frame itself,
-///              and no other thread is woken.
+/// Thread-safe: yes. In most cases a sender uses the sockets itself, so that no other thread must
+/// be
+///              woken. If the sockets are in use, the sender leaves its frame to the thread that
+///              uses them. Only the services' thread (the OS thread whose fibers do work for other
+///              hosts) receives; it waits briefly until the sockets are free.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
@@ -87,7 +87,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
 
  private:
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// An action that a caller leaves to the thread that uses the sockets at that time.
+  /// An action that its caller leaves to the thread that currently uses the sockets.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
@@ -163,8 +163,8 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   HalfOpen half_open_;
   std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
   std::vector<zmq::message_t> rest_;  // parts after the header of the message under way
-  // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if it did
-  // not fail.
+  // Reason of a failed handshake. It belongs to the connection whose end ZeroMQ reports next; "" if
+  // the handshake of that connection did not fail.
   std::string handshake_failure_;
   std::set<std::string> without_key_;  // addresses for which a missing key was logged
   bool router_look_again_ = false;

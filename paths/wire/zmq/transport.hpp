@@ -15,8 +15,8 @@ namespace paths {
 /// If a peer has not started yet, the transport tries to reach it until its connection is closed.
 /// After a peer was reached, the transport reports it as lost when it ends, is killed, or is silent
 /// for 15 seconds. Frames that had arrived from it are delivered before.
-/// If the peer is started again, it is part of a new run, and the old connection stays lost. All
-/// this also holds for connections that peers have made. Their loss is reported with the same
+/// If the peer is started again, it is part of a new run, and the old connection stays lost. The
+/// same rules apply to connections that peers have made. Their loss is reported with the same
 /// connection id as their frames.
 ///
 /// Bounded: the transport limits no queue. Credits limit the pushes that are under way, and callers
