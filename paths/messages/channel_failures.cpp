@@ -17,10 +17,10 @@ void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
   // The peer itself gave this reason when it left the group, so the text needs no addition. The
-  // peer has not reported the cause of the failure.
+  // peer has not reported a FailureCause, so the cause is `other`.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
-  // Whether the peer has left the group or this host is leaving it. `parts` contains each peer that
-  // has left. If the peer is not in `over`, its lanes still work, so this host is leaving.
+  // Whether the peer has left the group, or this host is leaving it. Each peer that has left is in
+  // `parts`. If the peer is not in `over`, its lanes still work, so this host is leaving.
   const bool has_left = group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,

@@ -11,9 +11,8 @@
 
 namespace paths {
 
-/// A send or receive must not hang on a lane or channel that can no longer carry its message.
-/// ChannelFailures ends such lanes and channels, and fails their sends and receives with the
-/// reason.
+/// Ends lanes and channels that can no longer carry their messages, and fails their sends and
+/// receives with the reason. Otherwise these sends and receives would never end.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class ChannelFailures {
@@ -23,26 +22,29 @@ class ChannelFailures {
                   OutgoingLanes& outgoing)
       : state_(state), groups_(groups), credit_(credit), outgoing_(outgoing) {}
 
-  /// Fails sends to a peer or receives from it. The error names group and peer.
+  /// Fails the sends to a peer, or receives from it, whose waits are in `waits`. The error names
+  /// group and peer.
   void fail(const GroupState& group, std::uint32_t peer, const EndpointState::Waits& waits,
             const std::string& reason);
-  /// Fails sends or receives. `reason` is the whole text of the error.
+  /// Fails the sends or receives whose waits are in `waits`. `reason` is the whole text of the
+  /// error.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause);
-  /// Whether a send or receive of this host has received an error.
+  /// Returns whether any send or receive of this host has failed.
   bool is_delivered() const { return is_delivered_; }
 
   /// Ends the lanes to and from a peer.
   void end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason);
-  /// Ends the lanes with the lost host, and with each peer if the lost host is on the way to or
-  /// from that peer.
+  /// Ends the lanes with the lost host. Also ends the lanes with each peer whose route to or from
+  /// this host passes the lost host.
   void end_lanes_over(GroupState& group, std::uint32_t lost, const std::string& reason);
-  /// Rejects a frame and ends the lanes to and from its source in the group.
+  /// Rejects a frame that breaks a rule. Ends the lanes to and from its source in the group, with
+  /// the reason `wrong`.
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
   /// Records the purpose for which a host uses a channel. If two hosts use the channel for
-  /// different purposes, it fails. All higher channels fail, too, because the hosts will use these
-  /// for different purposes as well.
+  /// different purposes, the channel fails. All higher channels fail, too, because the hosts will
+  /// use these for different purposes as well.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
   /// Fails channels on this host only.

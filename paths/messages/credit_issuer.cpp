@@ -11,7 +11,7 @@ namespace {
 /// Rate that bytes_under_way() assumes for a route without a rate limit.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Longest delay of a grant. After it, the grant is sent, unless its message has arrived.
+/// Longest delay of a grant. When it has passed, the grant is sent, unless its message has arrived.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -76,9 +76,9 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, Inboun
   asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
-/// Whether the grant of a message may be delayed. A source that has credit for more than one frame
-/// can send a small message without a grant. If the source uses its credit for another message, the
-/// credit is no longer ample, and ask_if_short() sends the grant.
+/// Returns whether the grant of a message may be delayed. A source with ample credit can send a
+/// small message without a grant. If the source uses the credit for another message, its credit is
+/// no longer ample, and ask_if_short() sends the grant.
 bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
@@ -110,9 +110,9 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 
-/// Sends all delayed grants, 250 ms after the first delay. The source may use the channel for
-/// another purpose than this host. The signature digest in the grant shows the difference to the
-/// source.
+/// Sends all delayed grants. Called 250 ms after the first delay. The grants are needed even if the
+/// sources have credit: a source may use the channel for another purpose than this host, and learns
+/// this from the signature digest in the grant.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

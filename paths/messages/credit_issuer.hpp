@@ -11,9 +11,9 @@
 
 namespace paths {
 
-/// Messages that arrive before their receive call must not fill the memory of a host. CreditIssuer
-/// issues credit to sources within the limit of the inbox. It also grants messages for which this
-/// host has a receive call.
+/// Issues credit to sources of messages, within the limit of the inbox. The limit protects the
+/// memory of this host from messages that arrive before their receive call. Also grants messages
+/// for which this host has a receive call.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class CreditIssuer {
@@ -26,8 +26,8 @@ class CreditIssuer {
   InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
-  /// Issues credit to a source again after its earlier credit was returned. Lanes that found the
-  /// inbox full get credit first.
+  /// Issues credit to a source again after its earlier credit was returned. Lanes that got none
+  /// because the inbox was full get credit first.
   void issue_returned(GroupState& group, std::uint32_t source);
   void issue_to_short();
 
@@ -35,7 +35,7 @@ class CreditIssuer {
   /// source probably has enough credit for the message.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
-  /// Sends the delayed grants of a lane, unless the source has ample credit.
+  /// Sends the delayed grants of a lane, unless the source has ample credit (Account::is_ample()).
   void ask_if_short(const GroupState& group, std::uint32_t source, InboundChannel& lane);
   /// Sends all delayed grants whose messages have not arrived.
   void ask_for_all();
@@ -53,7 +53,7 @@ class CreditIssuer {
   EndpointState& state_;
   GroupTable& groups_;
   Inbox& inbox_;
-  // Group and source of lanes that found the inbox full.
+  // Group and source of each lane that got no credit because the inbox was full.
   std::list<std::pair<std::uint64_t, std::uint32_t>> short_;
   base::Nanos asks_at_ = base::Nanos::max();
 };

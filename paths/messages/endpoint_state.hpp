@@ -28,17 +28,16 @@ class LaneCarrier {
   /// Sends a frame to a host one step away, in the order of the calls. Opens a connection at first
   /// use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
-  /// Whether the carrier accepts frames to `host` only as fast as it can send them. has_room() is
-  /// meaningful only in this case.
+  /// Returns whether has_room() is meaningful for `host`. Otherwise the carrier queues all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether the carrier would send another frame to `host` immediately. If not, the carrier calls
-  /// MessageEndpoint::room_made() later, but not within this function.
+  /// Returns whether the carrier would send another frame to `host` immediately. If not, the
+  /// carrier calls MessageEndpoint::room_made() later, but not within this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
-  /// Asks the connected hosts for a sign of life if it is time. Returns the hosts that have given
-  /// none for `silent_max`, and their states. The wait at the end of the run ignores these hosts.
-  /// Steady clock only.
+  /// Asks the connected hosts for a sign of life, if enough time has passed since the last request.
+  /// Returns the hosts that have given none for `silent_max`, and their states as text. The wait at
+  /// the end of the run ignores these hosts. Steady clock only.
   virtual std::map<std::uint32_t, std::string> look_after(base::Nanos /*silent_max*/) { return {}; }
   /// Notes that a host is gone. The wait at the end of the run ignores this host. Requires: the
   /// mutex of the endpoint is held.
@@ -46,8 +45,8 @@ class LaneCarrier {
   /// Returns the progress towards the end of the run that a host reported in its last sign of life
   /// (MessageEndpoint::end_progress()).
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
-  /// Whether `host` has replied on a connection of this host, or has made one, and lives as far as
-  /// the carrier knows.
+  /// Returns whether `host` has replied on a connection of this host, or has made one, and lives as
+  /// far as the carrier knows.
   virtual bool has_heard(std::uint32_t /*host*/) const { return false; }
 
   /// Log of rejected peers, which the carrier shares with the endpoint; nullptr if it has none.
@@ -59,7 +58,7 @@ class LaneCarrier {
 ///
 /// Units: on the steady clock, all times are ideal times (paths/links/link_scheduler.hpp).
 /// Thread-safe: `mutex` guards due_queue, link_scheduler, processor and ended. All other members
-/// are constant.
+///              are constant.
 class EndpointState {
  public:
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
@@ -69,14 +68,14 @@ class EndpointState {
   EndpointState(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
                 EmulatedLinks& links, LaneCarrier& carrier);
 
-  /// Whether this is the endpoint of an emulated switch.
+  /// Returns whether this is the endpoint of an emulated switch.
   bool is_switch() const { return host >= plan->hosts.size(); }
   /// Returns the cluster of the host. Requires: the endpoint is not that of a switch.
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
-  /// Whether frames for `target` may pass through this host.
+  /// Returns whether a route to `target` may lead through this host.
   bool leads_to(std::uint32_t target) const;
-  /// Returns the longest span by which times in frames of other processes may lie in the future.
-  /// Later times are reduced to this limit. All waits of this host end before it.
+  /// Returns how far times in frames of other processes may lie in the future. Later times are
+  /// reduced to this limit. All waits of this host end earlier.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;
@@ -85,7 +84,7 @@ class EndpointState {
   LaneFrame control(LaneKind kind, std::uint32_t target, std::uint64_t group) const;
   /// Returns a frame that reports the loss of the host `lost`.
   LaneFrame lost_frame(std::uint32_t target, std::uint32_t lost, const std::string& why) const;
-  /// Sends a frame one step on its way.
+  /// Sends a frame to the next host on its route.
   void post(LaneFrame frame) { link_scheduler.depart(std::move(frame), runtime.now()); }
   /// Sends a frame directly to a neighbour, without an emulated link.
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
@@ -94,8 +93,8 @@ class EndpointState {
   /// On the steady clock, does all work that is due, in the order of due times. Several due times
   /// may have passed before the call. On the virtual clock, does nothing.
   void catch_up();
-  /// Does the work at the time `moment`. If that time has passed and no earlier work waits, does
-  /// the work immediately.
+  /// Puts `work` into the queue for the time `moment`. If that time has passed and no earlier work
+  /// waits, does the work immediately.
   template <class Work>
   void at(base::Nanos moment, Work work) {
     const bool is_behind =

@@ -35,8 +35,8 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.report_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
-  // arrived_at() must be called before the clock is read for other purposes: the arrival time of a
-  // frame without an emulated link is the time of this call.
+  // arrived_at() must be called before runtime.now(): for a frame without an emulated link, it
+  // returns the time of the call, which must not be later than `now`.
   const base::Nanos arrived_at = state_.link_scheduler.arrived_at(frame);
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(arrived_at, now + state_.farthest());
@@ -62,7 +62,8 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
          state_.leads_to(frame.target);
 }
 
-/// Whether the route of frames from `source` to this host leads through the host or switch `from`.
+/// Returns whether the route of frames from `source` to this host leads through the host or switch
+/// `from`.
 bool FrameDelivery::forwards(std::uint32_t from, std::uint32_t source) {
   const std::uint64_t way = std::uint64_t{source} << 32 | from;
   if (known_ways_.contains(way)) return true;
@@ -73,8 +74,8 @@ bool FrameDelivery::forwards(std::uint32_t from, std::uint32_t source) {
   return is_way;
 }
 
-/// Whether a frame crossed the network of this host's cluster. It did if a host of the cluster sent
-/// it, or if all frames reach the cluster through a switch.
+/// Returns whether a frame from the neighbour `from` crossed the network of this host's cluster. It
+/// did if the neighbour is in the cluster, or if all frames reach the cluster through a switch.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -134,9 +135,9 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }
 
-/// Does `work` after all frames have arrived. Queues the work twice: the delay on the receiving
-/// link and the time that the processor needs are known only after the last frame has entered that
-/// link.
+/// Does `work` after all frames have arrived. Queues the work twice, because the arrival time of
+/// the last frame (delay on the receiving link, and time of the processor) is known only after the
+/// frame has entered that link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_,

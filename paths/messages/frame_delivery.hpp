@@ -18,7 +18,7 @@
 namespace paths {
 
 /// Receives the frames that neighbours send to this host. Delivers the frames whose target is this
-/// host. Forwards all other frames to the next host on their way. Delays delivered and forwarded
+/// host. Forwards all other frames to the next host on their route. Delays delivered and forwarded
 /// frames as emulated links require.
 ///
 /// Thread-safe: deliver(). when_all_has_come() requires the mutex of the endpoint.
@@ -59,8 +59,8 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  // Pairs for which forwards() has already found true: a source, and a host or switch through which
-  // the frames of the source reach this host.
+  // Arguments for which forwards() has already returned true. Each is a pair of a source and a host
+  // or switch through which the frames of the source reach this host.
   std::unordered_set<std::uint64_t> known_ways_;
   base::Nanos all_come_by_{0};  // time at which all frames of earlier deliver() calls have arrived
 };

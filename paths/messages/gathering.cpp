@@ -42,8 +42,8 @@ void Gathering::take(const LaneFrame& frame) {
   resume();
 }
 
-/// Whether the source of a report may make it. Each host reports its own state. Only exits report
-/// for clusters, and only the exit of this cluster reports for all hosts.
+/// Returns whether the source of a report is allowed to make it. Each host reports its own state.
+/// Only exits report for clusters, and only the exit of this cluster reports for all hosts.
 bool Gathering::may_report(const LaneFrame& frame) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t cluster = plan.hosts[frame.source].cluster;
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// The text does not name hosts that never gave a sign of life, because the connections of paths
+/// The text never names hosts that have given no sign of life, because the connections of paths
 /// report these hosts.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;

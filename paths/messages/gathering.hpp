@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/gathering.hpp — agreement among all hosts that they have arrived or ended
+// paths/messages/gathering.hpp — report to all hosts that all have arrived, or that all have ended
 #pragma once
 #include <cstdint>
 #include <set>
@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// All hosts begin and end a run together. A Gathering spreads one fact to all hosts: either that
-/// all hosts have arrived, or that the threads of all hosts have ended.
+/// Informs all hosts of one fact: either that all hosts have arrived, or that the threads of all
+/// hosts have ended. All hosts can therefore begin and end a run together.
 ///
 /// Each host reports to the exit of its cluster. The exits report to each other, in rounds if there
 /// are very many clusters. Then each exit reports to the hosts of its cluster. A switch only
@@ -24,7 +24,7 @@ namespace paths {
 /// Paper: Hoefler et al. 2006.
 class Gathering {
  public:
-  /// `kind` is the kind of the frames that report the fact.
+  /// `kind` is the kind of frame that reports the fact: LaneKind::here or LaneKind::done.
   /// Requires: the arguments outlive this object.
   Gathering(LaneKind kind, EndpointState& state, const LostHosts& lost)
       : kind_(kind), state_(state), lost_(lost) {}
@@ -33,8 +33,8 @@ class Gathering {
   void begin();
   /// Processes a report from another host.
   void take(const LaneFrame& frame);
-  /// Sends the reports that can be sent now. The caller must call resume() after each change that
-  /// may permit a report.
+  /// Sends the reports that this host can send now. The caller must call resume() after each change
+  /// after which a further report may be possible.
   void resume();
   bool is_here() const { return is_here_; }
   bool is_everywhere() const { return is_everywhere_; }
@@ -51,8 +51,8 @@ class Gathering {
   /// for this host yet, 1 that it holds. On the exit of a cluster, 2 + n means that the exit has
   /// sent the report of round n. All bits are set if the fact holds for all hosts.
   std::uint64_t progress() const;
-  /// Returns the smallest progress() of the host `of` at which that host has sent the report for
-  /// which this host waits.
+  /// This host waits for a report of the host `of`. Returns the smallest progress() of `of` at
+  /// which `of` has sent that report.
   std::uint64_t progress_needed(std::uint32_t of) const;
   /// Returns the hosts for whose reports this host waits.
   std::vector<std::uint32_t> awaited() const;
@@ -65,7 +65,7 @@ class Gathering {
   /// On a switch: undoes note_host(), because the host has arrived late.
   void forget_host(std::uint32_t host) { hosts_.erase(host); }
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// On a switch: checks whether the fact holds for all of its hosts that are not lost.
+  /// On a switch: checks whether the fact holds for all hosts of the switch that are not lost.
   void look_at_hosts();
 
  private:
@@ -82,8 +82,7 @@ class Gathering {
   // of the switch.
   std::set<std::uint32_t> hosts_;
   std::vector<std::uint32_t> mine_;  // all hosts of this cluster; filled on the exit only
-  // Clusters that have reported, with the round of the report: (round, cluster). Used on exits
-  // only.
+  // Reports of other clusters that have arrived, as (round, cluster). Used on exits only.
   std::set<std::pair<std::uint64_t, std::uint32_t>> heard_;
   std::uint64_t round_ = 0;  // number of the current round, on exits
   bool is_here_ = false;

@@ -14,14 +14,15 @@
 namespace paths {
 namespace {
 
-/// Returns the endpoint of a handle; nullptr if the host has ended, or in a forked process.
+/// Returns the endpoint that a handle refers to; nullptr if the host has ended, or in a forked
+/// process.
 std::shared_ptr<MessageEndpoint> lanes_here(const std::weak_ptr<MessageEndpoint>& held) {
   auto lanes = held.lock();
   return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
 }
 
-/// Returns the endpoint of a handle. Throws UsageError if the host has ended, or in a forked
-/// process.
+/// Returns the endpoint that a handle refers to. Throws UsageError if the host has ended, or in a
+/// forked process.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
   // The reference stays valid, because no handle may be used while its host ends.

@@ -63,12 +63,12 @@ struct NamedMessage {
   /// predicted time counts no time for grants.
   bool is_grant_at_once = false;
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
-  /// the grant is then sent only if credit gets short, or after 250 ms.
+  /// the grant of such a message is sent only if the credit becomes short, or after 250 ms.
   bool is_little = false;
-  bool has_name = true;  ///< false means the next message of the channel
+  bool has_name = true;  ///< false = the next message of the channel, without a name
 };
 
-/// Range of channel numbers, both ends included.
+/// Range of channel numbers from `first` to `last`, both included.
 struct Channels {
   std::uint64_t first = 0;
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
@@ -108,8 +108,8 @@ struct LaneGroupName {
 struct GroupOptions {
   /// Number of channels, which are numbered from 0. Messages on higher channels are refused.
   std::uint64_t channels = std::uint64_t{1} << 32;
-  /// Target for the credit of each source, in bytes. 0 = the number of bytes that can be under way
-  /// in one round trip to the source, plus two frames.
+  /// Credit in bytes that each source should have. 0 = the number of bytes that can be under way in
+  /// one round trip to the source, plus two frames.
   std::uint64_t window_bytes = 0;
   /// Function that returns a text about this host's use of a channel, for error messages; "" if
   /// none is known. The endpoint calls it with its mutex held, until this host leaves the group.
@@ -124,9 +124,9 @@ struct GroupOptions {
 /// order of sending. Messages of different channels arrive in any order. A message arrives as bytes
 /// of unknown type.
 ///
-/// A message is sent only if the receiver has issued credit for it or has granted it. A message
-/// whose receiver never calls receive() may therefore never be sent. A message whose receiver calls
-/// receive() is always sent.
+/// A message is sent only if the receiver has issued credit for it or has granted it. The receiver
+/// grants each message for which it calls receive(), so such a message is always sent. A message
+/// whose receiver never calls receive() may never be sent.
 ///
 /// Thread-safe: all functions. Two concurrent calls on one channel of one lane take effect in
 ///              either order. The group may outlive its host; calls then throw. No call may overlap
@@ -166,10 +166,10 @@ class MessageGroup {
   runtime::Handle<Received> receive(std::uint32_t from, std::uint64_t channel) {
     return receive(from, NamedMessage{.channel = channel, .has_name = false});
   }
-  /// Whether frames to the host `to` are small and leave one by one, at the speed of a link or of
-  /// the next process. If so, messages should be sent from lent memory, because each frame is then
-  /// copied only when it leaves. Otherwise messages should be sent as a payload, which several
-  /// messages can share.
+  /// Returns whether frames to the host `to` are small and leave one by one, at the speed of a link
+  /// or of the next process. If so, the caller should send messages from lent memory, because each
+  /// frame is then copied only when it leaves. Otherwise it should send them as a payload, which
+  /// several messages can share.
   bool is_paced(std::uint32_t to) const;
   /// Sends from the caller's memory, or receives into it. Frames are copied one by one. The
   /// endpoint uses the memory until the operation ends or the handle is dropped. Until then no
@@ -183,22 +183,24 @@ class MessageGroup {
   /// the one with the lowest `order` is done first. If the config states no costs of hosts, the
   /// work takes no time.
   runtime::Handle<void> work(base::Nanos time, std::uint64_t order) const;
-  /// Closes a channel. This host then neither sends nor receives on the channel, and removes its
-  /// state. If a message of the channel arrives later, the lane of the message ends with an error.
-  /// A host should close its channels in the order of their numbers, without gaps: the endpoint
-  /// then keeps only the last number. `what` describes the purpose of the channel. The error
-  /// contains `what`, unless another channel was closed later. If this host has done its part
-  /// without messages, `signature_digest` is the digest of the purpose; otherwise it is 0. A host
-  /// that later asks with the same digest gets no error.
+  /// Closes a channel. This host then neither sends nor receives on the channel, and removes the
+  /// state of the channel. If a message of the channel arrives later, the lane of the message ends
+  /// with an error. The error contains `what`, the purpose of the channel, unless another channel
+  /// was closed later. A host should close its channels in the order of their numbers, without
+  /// gaps: the endpoint then keeps only the last number.
+  ///
+  /// If this host has done its part without messages, `signature_digest` is the digest of the
+  /// purpose; otherwise it is 0. If another host later calls ask() with the same digest, nothing
+  /// fails.
   void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr,
              std::uint64_t signature_digest = 0);
   /// Fails channels on all hosts of the group. Drops the unsent messages of these channels. Later
   /// sends and receives on these channels fail with the reason `why`. Other channels continue.
   void fail(const Channels& which, const std::string& why,
             FailureCause cause = FailureCause::application);
-  /// Sends the question to each host for which the channel waits: a message from that host has not
-  /// arrived, or a message to it has not left. The other host may use the channel for another
-  /// purpose, or may have closed it without sending the awaited message. In both cases the channel
+  /// Asks each host for which the channel waits (a message from that host has not arrived, or a
+  /// message to it has not left) whether the message is still possible. If the other host uses the
+  /// channel for another purpose, or has closed it without sending the awaited message, the channel
   /// and all higher ones fail on both hosts. If the other host will never join the group, its lanes
   /// end. Otherwise nothing happens.
   void ask(const LaneQuestion& question);

@@ -14,8 +14,8 @@
 namespace paths {
 namespace {
 
-/// Number of hosts in the largest group in which hosts issue credit immediately. In larger groups,
-/// sources must ask for credit.
+/// Maximum number of hosts in a group in which each host issues credit to all others immediately.
+/// In larger groups, a source must ask for credit.
 constexpr std::size_t notified_hosts_max = 64;
 /// Maximum size of a frame from lent memory. Such a frame is copied while the mutex of the endpoint
 /// is held.
@@ -24,8 +24,8 @@ constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 }  // namespace
 
 /// Joins a group. First processes the frames of the group that arrived before this call, then ends
-/// the lanes that need a lost host. In this order, a host that left the group before its loss is
-/// reported with the reason that it gave.
+/// the lanes that need a lost host. Because of this order, if a host left the group before its
+/// loss, errors contain the reason that the host gave.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);
@@ -71,7 +71,8 @@ bool GroupCalls::is_paced(std::uint32_t to) {
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
-/// Requests the work from the processor after all frames that arrive at this instant.
+/// Requests the work from the processor. Frames that arrive at the same simulated time are
+/// processed before it.
 void GroupCalls::work(base::Nanos time, std::uint64_t order,
                       const std::shared_ptr<LaneWait>& wait) {
   runtime::Lock lock(state_.mutex);

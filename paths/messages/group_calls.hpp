@@ -44,7 +44,8 @@ class GroupCalls {
                const std::shared_ptr<LaneWait>& wait);
   bool is_paced(std::uint32_t to);
   void work(base::Nanos time, std::uint64_t order, const std::shared_ptr<LaneWait>& wait);
-  /// Notes that the handle was dropped. The endpoint then no longer uses the caller's memory.
+  /// Notes that the caller has dropped the handle of a message. The endpoint then no longer uses
+  /// the caller's memory.
   void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what,
              std::uint64_t signature_digest);

@@ -11,14 +11,14 @@
 namespace paths {
 namespace {
 
-// Size of the control frames that this host keeps for groups that it has not made yet: of all
-// sources together, and of each source in any case.
+// Limits in bytes for the control frames that this host keeps for groups that it has not made yet:
+// about early_bytes_of_all for all sources together, but at least early_bytes_of_each per source.
 constexpr std::size_t early_bytes_of_all = std::size_t{16} << 20;
 constexpr std::size_t early_bytes_of_each = std::size_t{256} << 10;
 
 std::size_t bytes_of(const LaneFrame& frame) { return sizeof frame + frame.text.size(); }
-/// Value of LaneFrame::bytes in a question from a host that waits to send. It is greater than any
-/// number of messages.
+/// Value of LaneFrame::bytes in a question from a host that waits to send. In other questions,
+/// `bytes` is a number of messages, which is always lower.
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
 
 bool is_question(const LaneFrame& frame) {
@@ -61,8 +61,8 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
       frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
   if (!wants_answer && !differs) return;
   LaneFrame left = farewell(frame.source, frame.group, ended.part);
-  // The second farewell may overtake the first one and messages that are still under way. The peer
-  // must therefore know how many messages to expect.
+  // This second farewell may overtake the first one, and messages that are still under way. It
+  // therefore states how many messages the peer must expect.
   if (const auto sent = ended.messages_sent.find(frame.source); sent != ended.messages_sent.end())
     left.bytes = sent->second;
   parts_.state.post(std::move(left));
@@ -219,8 +219,8 @@ void GroupControl::keep_for_later(LaneFrame frame) {
   early_[frame.group].push_back(std::move(frame));
 }
 
-/// Returns how many bytes of early frames are kept at most for each source. The limit is the same
-/// for all, so frames of one source take no memory from frames of another.
+/// Returns the maximum number of bytes of early frames that are kept for each source. Because each
+/// source has a limit of its own, frames of one source take no memory from frames of another.
 std::size_t GroupControl::early_bytes_max() const {
   return std::max(early_bytes_of_each, early_bytes_of_all / parts_.state.plan->hosts.size());
 }

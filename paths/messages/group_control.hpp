@@ -22,8 +22,8 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupControl {
  public:
-  /// Function that returns why one of the given threads of this host will never join a group; "" if
-  /// it may still join. GroupControl calls the function with the endpoint's mutex held.
+  /// Function that returns why one of `threads`, threads of this host, will never join a group; ""
+  /// if all may still join. GroupControl calls the function with the endpoint's mutex held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
   /// The parts of the endpoint that GroupControl uses. All outlive the GroupControl object.
@@ -64,9 +64,9 @@ class GroupControl {
   const Parts parts_;
   WhyAbsent why_absent_;
   bool have_threads_ended_ = false;
-  // Frames for groups that this host has not made yet, by group.
+  // Frames that arrived for groups that this host has not made yet, keyed by group.
   std::map<std::uint64_t, std::vector<LaneFrame>> early_;
-  std::map<std::uint32_t, std::size_t> early_bytes_;  // approximate size of these frames by source
+  std::map<std::uint32_t, std::size_t> early_bytes_;  // approximate size of early_, by source
 };
 
 }  // namespace paths

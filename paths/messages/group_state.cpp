@@ -49,8 +49,8 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Closes a channel. Failed channels below all open channels then count as closed, too, unless all
-/// higher channels have failed.
+/// Closes a channel. Then also counts failed channels as closed if no open channel has a lower
+/// number, unless all higher channels have failed, too.
 void GroupState::close(std::uint64_t channel) {
   if (channel == closed_before)
     ++closed_before;

@@ -40,7 +40,7 @@ struct GroupState {
   std::map<std::uint32_t, OutboundChannel> out;  ///< keyed by target; lanes keep their addresses
   /// Lanes from peers, keyed by source.
   std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;
-  std::map<std::uint32_t, std::string> over;  ///< peers that send no more, with the reason
+  std::map<std::uint32_t, std::string> over;  ///< peers whose lanes have ended, with the reason
   std::set<std::uint32_t> said;  ///< peers in `over` that reported the reason themselves
   /// Operations in which peers took part before they left the group.
   std::map<std::uint32_t, Participation> parts;
@@ -67,7 +67,8 @@ struct GroupState {
   void close(std::uint64_t channel);
   /// Returns the error text for a message that arrives on a closed channel.
   std::string text_of_closed(std::uint64_t channel) const;
-  /// Fails those of the channels that have not failed yet. Returns false if there are none.
+  /// Fails those of the channels `which` that have not failed yet. Returns false if all have failed
+  /// before.
   bool fail(const Channels& which, const std::string& why, FailureCause cause);
   /// Notes that this channel and all higher ones failed because hosts use them for different
   /// purposes.

@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// Table of the groups of a host, by id. When hosts leave a group, the table compares the
-/// operations in which they took part.
+/// Table of the groups of a host, keyed by id. When hosts leave a group, the table compares the
+/// operations in which the hosts took part.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupTable {

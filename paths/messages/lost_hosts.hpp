@@ -31,10 +31,11 @@ class LostHosts {
   /// Returns the text of note_first(); "" if there is none.
   const std::string& first_text() const { return first_text_; }
 
-  /// Returns a lost host or switch on the way from this host to `target`, if any.
+  /// Returns a lost host or switch on the route from this host to `target`; nullopt if there is
+  /// none.
   std::optional<std::uint32_t> on_way_to(std::uint32_t target) const;
-  /// Whether the exit of a cluster is lost, or a lost host interrupts the route between the exit
-  /// and this host in one direction.
+  /// Returns whether the exit of a cluster is lost, or a lost host interrupts the route between the
+  /// exit and this host in at least one direction.
   bool has_cluster(std::uint32_t cluster) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace paths {
 namespace {
 
-/// Longest time that a host has for a sign of life after another host has reported it as lost.
+/// Longest wait for a sign of life of a host that another host has reported as lost.
 constexpr base::Nanos longest_verification = std::chrono::seconds(2);
 
 }  // namespace
@@ -78,8 +78,9 @@ bool Membership::count_out(std::uint32_t host, const std::string& why) {
   return true;
 }
 
-/// Whether this host reports losses to its neighbours. If there is one cluster and the config has
-/// no key `lanes`, no report is needed: each host itself notices the losses that concern it.
+/// Returns whether this host reports losses to its neighbours. If there is one cluster and the
+/// config has no key `lanes`, no report is needed: each host itself notices the losses that concern
+/// it.
 bool Membership::tells_of_losses() const {
   return parts_.state.plan->clusters.size() > 1 || parts_.state.plan->lanes.is_written;
 }
@@ -178,8 +179,8 @@ void Membership::take_loss(const LaneFrame& frame) {
   if (asked_.insert(place).second) verify_loss(frame.source, place, why);
 }
 
-/// Whether `source` may notice the loss of `place` before this host does: it is `place` itself, or
-/// an exit or switch on the route between `place` and this host.
+/// Returns whether `source` may notice the loss of `place` before this host does. This is so if
+/// `source` is `place` itself, or an exit or switch on the route between `place` and this host.
 bool Membership::may_know(std::uint32_t source, std::uint32_t place) const {
   const EndpointState& state = parts_.state;
   const Plan& plan = *state.plan;
@@ -194,9 +195,9 @@ bool Membership::may_know(std::uint32_t source, std::uint32_t place) const {
   return near == cluster_of(place) || near == cluster_of(state.host);
 }
 
-/// Asks a host for a sign of life, and counts it as lost if none arrives in time. If the host
-/// lives, the report of its loss is ignored: this host now has a connection to it, and notices its
-/// end.
+/// Asks a host for a sign of life, and counts it as lost if none arrives in time. If one arrives,
+/// the report of its loss is ignored. This host then has a connection to that host, and will notice
+/// its end itself.
 void Membership::verify_loss(std::uint32_t source, std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   state.post(state.control(LaneKind::look, host, 0));

@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// A host must learn of the loss of other hosts, even if it has no connection to them. Membership
-/// records the neighbours of a host and reports losses to the neighbours.
+/// Records the neighbours of a host and reports lost hosts to them. By these reports, a host learns
+/// of the loss of hosts to which it has no connection.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class Membership {
@@ -30,17 +30,16 @@ class Membership {
   };
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
-  /// Notes traffic between this host and its neighbour `place`. The traffic comes from `end` or
-  /// goes to `end`. If `place` is a switch, a host records the next host on the way to `end`
-  /// instead. A new neighbour receives all earlier losses, because they were reported to earlier
-  /// neighbours only.
+  /// Notes traffic between this host and its neighbour `place`; `end` is the source or the target
+  /// of the traffic. If `place` is a switch, records the next host on the route to `end` as the
+  /// neighbour instead. A new neighbour receives the reports of all earlier losses.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
-  /// Opens connections to the neighbours if switches are processes. By these connections, hosts and
-  /// switches notice each other's end.
+  /// If switches are processes, opens connections to the neighbours, so that hosts and switches
+  /// notice each other's end.
   void look_at_neighbours();
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
-  /// Whether this host is the exit of its cluster and a neighbour in the cluster still runs.
-  /// Messages from and to that neighbour may still have to pass this host.
+  /// Returns whether this host is the exit of its cluster and a neighbour in the cluster still
+  /// runs. Messages from and to that neighbour may still have to pass this host.
   bool forwards_for_neighbours() const;
 
   /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
@@ -49,20 +48,21 @@ class Membership {
   /// cluster: the exit waits for all threads of the cluster, but may have no connection to the lost
   /// host.
   void lose_and_notify_exit(std::uint32_t host, const std::string& why);
-  /// Notes that a host has ended properly. Does not notify other hosts, because the report would
-  /// overtake the last frames of the ended host. That host itself has reported that it left its
-  /// groups.
+  /// Notes that a host has ended properly. Does not report the end to other hosts, because the
+  /// report would overtake the last frames of the ended host. The ended host itself has reported
+  /// that it left its groups.
   void note_end(std::uint32_t host);
-  /// Checks a frame that passes through this host. If a lost host is on the way to its target,
-  /// reports the loss to the source of the frame.
+  /// Checks a frame that passes through this host. If a lost host is on the route to the frame's
+  /// target, reports the loss to the source of the frame.
   void report_loss(std::uint32_t from, const LaneFrame& frame);
 
-  /// Whether a frame concerns only this host and its neighbour, and one of the two is a switch.
+  /// Returns whether a frame concerns only this host and its neighbour, and one of the two is a
+  /// switch.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_of_neighbour(const LaneFrame& frame);
-  /// Processes the report of a loss. Believes it if the report comes from the lost place itself,
-  /// or from an exit or switch on the way from it to this host. Otherwise asks the host for a sign
-  /// of life, and counts it as lost if there is none.
+  /// Processes the report of a lost host. Accepts the report if it comes from the lost host itself,
+  /// or from an exit or switch on the route from that host to this one. Otherwise asks the host for
+  /// a sign of life, and counts it as lost if none arrives.
   void take_loss(const LaneFrame& frame);
 
  private:
@@ -76,7 +76,7 @@ class Membership {
   const Parts parts_;
   /// Hosts one step away with which this host exchanges frames. On a switch, also other switches.
   std::set<std::uint32_t> neighbours_;
-  std::set<std::uint32_t> asked_;  // hosts that this host asks for a sign of life
+  std::set<std::uint32_t> asked_;  // hosts from which this host awaits a sign of life
 };
 
 }  // namespace paths

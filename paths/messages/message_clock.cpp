@@ -11,8 +11,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of times in a row that settle() sends further frames, before the endpoint does
-/// other work.
+/// After this number of calls of go_on() in a row, settle() stops sending further frames, so that
+/// the endpoint does other work.
 constexpr int rounds_max = 16;
 
 }  // namespace
@@ -84,7 +84,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   MessageClock& clock_;
   bool are_known_ = false;
   std::atomic<int> count_{0};
-  // Time at which the next work is due.
+  // Time at which the next queued work is due, in nanoseconds; the maximum if no work is queued.
   std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};
 };
 
@@ -135,10 +135,10 @@ void MessageClock::settle(runtime::Lock& lock) {
 }
 
 /// Takes further frames from full outlets (queues of frames), as far as the carrier has room for
-/// them. The carrier brings frames to other hosts. settle() calls this function when the carrier
-/// has all earlier frames. It loops again if the function returns true. After `rounds_max` calls in
-/// a row, the function takes no frames. It puts the rest of the sending into the queue of due work.
-/// Otherwise a thread or fiber that is receiving frames would send for too long.
+/// them. Returns whether it has taken any. settle() calls this function when the carrier has all
+/// earlier frames, and calls it again if it returns true. After `rounds_max` calls in a row, the
+/// function takes no frames, and puts the rest of the sending into the queue of due work. Otherwise
+/// a thread or fiber that is receiving frames would send for too long.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -149,8 +149,8 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// Returns the time at which the service context must do its next work. While threads of the host
-/// poll, they do the queued work, so it does not count here.
+/// Returns the time at which the service context must do its next work. Ignores the queued work
+/// while threads of the host poll, because these threads do it.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
@@ -161,7 +161,8 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
-  // On the virtual clock, a wait until the current time ends after all other fibers have run.
+  // Kind of the work to do. On the virtual clock, a wait until the current time ends after all
+  // other fibers have run; only then work of the later kinds may be done.
   auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {

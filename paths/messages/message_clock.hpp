@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/message_clock.hpp — timing of an endpoint's work and transfer of its frames
+// paths/messages/message_clock.hpp — execution of an endpoint's due work, and sending of its frames
 #pragma once
 #include <memory>
 
@@ -11,8 +11,9 @@
 
 namespace paths {
 
-/// Frames on emulated links are due at exact times, but one thread per host would be too many.
-/// MessageClock does the due work of an endpoint, passes frames to the carrier and completes waits.
+/// Does the due work of an endpoint, passes frames to the carrier (what brings them to the next
+/// host) and completes waits. Frames on emulated links are due at exact times, but a host has no
+/// thread of its own for this work.
 ///
 /// Thread-safe: stop(). Functions with a lock as parameter require that it holds the mutex of the
 ///              endpoint.
@@ -41,8 +42,8 @@ class MessageClock {
   /// Blocks until no work is queued, except checks of other hosts, and no thread or fiber sends.
   /// Returns false if `limit` passes first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
-  /// Blocks until settle() next finds no queued work. Each end and each loss of a host is followed
-  /// by such a call. Returns expired if `limit` passes first.
+  /// Blocks until settle() next finds no queued work. The endpoint calls settle() after each end
+  /// and each loss of a host. Returns expired if `limit` passes first.
   runtime::Woken wait_for_quiet(runtime::Lock& lock, runtime::Deadline limit,
                                 std::string_view what) {
     return quiet_.wait(lock, limit, {what, state_.name, state_.host});

@@ -28,8 +28,8 @@
 
 namespace paths {
 
-/// Endpoint of one host for messages that hosts exchange without a path. Declared paths are trees,
-/// and some traffic fits no tree. The endpoint sends and receives messages. It also passes on
+/// Endpoint of one host for messages that hosts exchange without a path, because declared paths are
+/// trees and some traffic fits no tree. The endpoint sends and receives messages. It also passes on
 /// messages of other hosts between clusters.
 ///
 /// The size of its state depends on the groups, hosts and links in use, not on pairs of hosts.
@@ -51,9 +51,9 @@ class MessageEndpoint {
   MessageEndpoint(const MessageEndpoint&) = delete;
   MessageEndpoint& operator=(const MessageEndpoint&) = delete;
 
-  /// Joins the group with that name. All hosts of the group must join it, in any order, with the
-  /// same hosts and options. A name may be used again after the group was left. The n-th uses of
-  /// the name on all hosts then belong to the same group. Does not block.
+  /// Joins the group `name`. All hosts of the group must join it, in any order, with the same hosts
+  /// and options. A name may be used again after the group was left. The n-th use of the name on
+  /// each host then belongs to the same group. Does not block.
   ///
   /// Throws: UsageError if `hosts` is empty, contains a host twice, contains an unknown host or
   ///         lacks this host. Also if this host is already in a group with that name, or if there
@@ -82,8 +82,8 @@ class MessageEndpoint {
   void deliver(std::uint32_t from, LaneFrame frame) { delivery_.deliver(from, std::move(frame)); }
   /// Notes that the carrier again has room for frames to a host one step away.
   void room_made(std::uint32_t host);
-  /// Notes that a host is lost. Sends and receives that need it fail, on this host and on others.
-  /// If a switch is lost, all hosts behind it are lost, too.
+  /// Notes that a host is lost. Sends and receives that need the host fail, on this host and on
+  /// others. If a switch is lost, all hosts behind it are lost, too.
   void host_lost(std::uint32_t host, const std::string& reason);
   /// Notes that a host has ended properly. Other hosts are not notified, because its last frames
   /// may still be on their way through switches.
@@ -112,9 +112,9 @@ class MessageEndpoint {
   /// deadline.
   ///
   /// Returns an error text; "" if there was no error. It is an error if hosts took part in
-  /// different operations of a group, or if a host is gone. A host also counts as gone if it claims
-  /// to have reported its end, but the report does not arrive within a deadline. If the run has
-  /// failed, this host waits at most 2 s for hosts that give no sign of life.
+  /// different operations of a group, or if a host is gone. A host also counts as gone if its signs
+  /// of life state that it has reported its end, but the report does not arrive within a deadline.
+  /// If the run has failed, this host waits at most 2 s for hosts that give no sign of life.
   std::string finish(bool has_failed = false);
   /// Returns the progress of this host towards the end: Gathering::progress().
   std::uint64_t end_progress();
@@ -122,8 +122,8 @@ class MessageEndpoint {
   std::uint64_t frame_bytes_max() const;
   /// Stops all transfers.
   void stop() { clock_.stop(); }
-  /// Whether this process made the endpoint. A forked child process has a copy of the memory, but
-  /// has neither the threads nor the connections.
+  /// Returns whether this process made the endpoint. A forked child process has a copy of the
+  /// endpoint's memory, but neither its threads nor its connections.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
   struct Use {

@@ -15,12 +15,11 @@
 namespace paths {
 namespace {
 
-/// Number of checks in one deadline. A host counts as lost if it is silent, or overdue, in all of
-/// them.
+/// Number of checks of silent and overdue hosts within one deadline.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Longest silence of a host behind a switch, in deadlines.
+/// Longest silence of a host behind a switch before it counts as lost, in deadlines.
 constexpr int deadlines_of_switch = 2;
-/// Time in which the hosts of a run that has failed must part.
+/// Longest wait at the end of a run that has failed, for silent hosts and for unsent frames.
 constexpr base::Nanos parting_time = std::chrono::seconds(1);
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
@@ -77,9 +76,9 @@ std::string RunPhases::finish(bool has_failed) {
   return wrong_;
 }
 
-/// Used without the key `lanes`. If this host is the exit of its cluster, waits for the end of the
-/// hosts of the cluster with which it has exchanged frames. The last messages of such a host may
-/// still be on their way to this host after the paths through this host were released.
+/// Used without the key `lanes`. If this host is the exit of its cluster, waits for the end of
+/// those hosts of the cluster with which it has exchanged frames. Their last messages may reach
+/// this host only after the paths through this host were released.
 void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
   for (runtime::Deadline look = next_look(has_failed);
        parts_.membership.forwards_for_neighbours();) {
@@ -138,7 +137,8 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
                                        end_time(has_failed) / looks_in_a_deadline);
 }
 
-/// Returns how long a host may be silent at the end.
+/// Returns the longest wait at the end of the run: for a sign of life of another host before it
+/// counts as lost, and for frames that cannot be sent.
 base::Nanos RunPhases::end_time(bool has_failed) const {
   return has_failed ? std::min(state_.plan->deadline, parting_time) : state_.plan->deadline;
 }
@@ -155,9 +155,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, base::Nanos silent_max) {
   }
 }
 
-/// Counts a host as lost if the report of its end is overdue. Such a host has replied that it sent
-/// the report, but the report has not arrived within half of `longest`. Without this function, both
-/// hosts would wait for ever.
+/// Counts a host as lost if the report of its end is overdue: the host states in its signs of life
+/// that it has sent the report, but the report has not arrived within half of `longest`. Without
+/// this function, both hosts would wait for ever.
 void RunPhases::lose_overdue(base::Nanos longest) {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;

@@ -18,7 +18,7 @@ namespace paths {
 /// Waits until all hosts of a run have arrived, and later until the threads of all hosts have
 /// ended.
 ///
-/// Thread-safe: all functions; each may be called once.
+/// Thread-safe: all functions. Each must be called at most once.
 class RunPhases {
  public:
   /// The parts of the endpoint that RunPhases uses. All outlive the RunPhases object.
@@ -60,9 +60,9 @@ class RunPhases {
 
   const Parts parts_;
   EndpointState& state_;
-  // Time at which threads start even if hosts are missing.
+  // Time at which the threads of this host start even if other hosts are missing.
   runtime::Deadline begins_by_ = runtime::Deadline::never();
-  // Hosts whose report of their end is overdue, each with the time since when it is overdue.
+  // Hosts whose report of their end is overdue, each with the time from which on it is overdue.
   std::map<std::uint32_t, base::Nanos> overdue_;
   std::string wrong_;
 };

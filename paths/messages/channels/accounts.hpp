@@ -7,23 +7,23 @@
 
 namespace paths {
 
-/// Credit that each frame uses in addition to the bytes of its payload. This cost limits the number
-/// of small frames.
+/// Bytes of credit that each frame uses in addition to the bytes of its payload. They limit the
+/// number of small frames.
 inline constexpr std::uint64_t frame_overhead_bytes = 128;
 constexpr std::uint64_t charge_of(std::uint64_t payload_bytes) {
   return payload_bytes + frame_overhead_bytes;
 }
 
-/// Identifies a message of a lane: the number of its channel, and its number in that channel.
+/// Identifies a message of a lane: the number of its channel, and its number in that channel (or
+/// its name, see NamedMessage).
 struct MessageName {
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;
   friend auto operator<=>(const MessageName&, const MessageName&) = default;
 };
 
-/// Messages that arrive before their receive call must not exhaust a host's memory. The inbox
-/// limits their size: the credit that was issued and not returned never exceeds the size of the
-/// inbox.
+/// Limits the memory for messages that arrive before their receive call. The credit that was issued
+/// and not returned never exceeds the size of the inbox.
 ///
 /// Thread-safe: guarded by its owner's mutex, like all types of this file.
 class Inbox {
@@ -32,7 +32,8 @@ class Inbox {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// Return the number of bytes that messages occupy now, and the largest such number so far.
+  /// held() returns the number of bytes that messages occupy now; held_most() returns the largest
+  /// such number so far.
   std::uint64_t held() const { return held_; }
   std::uint64_t held_most() const { return held_most_; }
 
@@ -46,9 +47,9 @@ class Inbox {
 /// the receiver issues it.
 class Account {
  public:
-  /// `aim` is the credit that the source should have, and `least` is the smallest amount that
-  /// issue() issues. If the source has less than `least` credit left, issue() also issues a smaller
-  /// amount. Without `least` there would be one credit frame per data frame.
+  /// `aim` is the credit in bytes that the source should have. issue() issues at least `least`
+  /// bytes, so that not every data frame causes a credit frame. If the source has less than `least`
+  /// credit left, issue() also issues a smaller amount.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
@@ -58,7 +59,7 @@ class Account {
   /// Issues credit up to `aim`, within the limit of the inbox. Returns the issued bytes, which the
   /// caller must report to the source.
   std::uint64_t issue();
-  /// Whether issue() would issue credit if there were room in the inbox.
+  /// Returns whether issue() would issue credit if there were room in the inbox.
   bool is_short() const { return !is_closed_ && wants() > 0; }
   /// Accounts for a frame that uses credit. Returns false and does nothing if the credit was not
   /// issued.
@@ -70,7 +71,8 @@ class Account {
 
   /// Returns the credit that the source may still use.
   std::uint64_t unused() const { return issued_ - held_; }
-  /// Whether the source still has at least half of `aim`. Its frames then need not wait for credit.
+  /// Returns whether the source still has at least half of `aim` as credit, so that its frames need
+  /// not wait.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
 
  private:

@@ -14,9 +14,9 @@
 
 namespace paths {
 
-/// The messages of a group that one other host sends to this host. Bytes that arrive before the
-/// receive call of their message are stored in this object and use credit. Other bytes are copied
-/// directly into the memory of their message.
+/// Receiving side of a lane: the messages of a group that one other host sends to this host. Bytes
+/// that arrive before the receive call of their message are stored in this object and use credit.
+/// Other bytes are copied directly into the memory of their message.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {
@@ -34,7 +34,7 @@ class InboundChannel {
   };
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
-  /// Whether a receive call waits for a message of `channel`.
+  /// Returns whether a receive call waits for a message of `channel`.
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
@@ -58,14 +58,14 @@ class InboundChannel {
   /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);
 
-  /// Notes how many messages the source has sent in total. If all of them have arrived, returns the
-  /// waits for further messages, which the caller must fail.
+  /// Notes that the source sends `messages` messages in total. If all of them have arrived, returns
+  /// the waits for further messages, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
   /// Removes and returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> take_waiting();
   /// Closes the lane and drops its messages. Returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop();
-  /// Whether the source has left the group and all of its messages have arrived.
+  /// Returns whether the source has left the group and all of its messages have arrived.
   bool is_over() const { return last_message_ && arrived_ >= *last_message_; }
 
  private:
@@ -78,13 +78,15 @@ class InboundChannel {
     std::uint64_t arrived = 0;          ///< number of bytes received
     std::vector<Piece> pieces;          ///< parts of the message that are stored in the inbox
     std::uint64_t charge = 0;           ///< credit that the stored parts use
-    /// First part of an awaited message. Parts that follow it in memory are joined to it.
+    /// Begin of an awaited message. If the next part is adjacent in memory, it is joined to this
+    /// one without a copy.
     base::Payload begin;
     std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr if not allocated
     std::shared_ptr<LaneWait> wait;      ///< nullptr until the receive call
-    std::optional<std::uint64_t> held_back;  ///< signature digest of a delayed grant
+    std::optional<std::uint64_t> held_back;  ///< signature digest, if the grant is delayed
     bool is_complete() const { return size && arrived == *size; }
-    /// Whether the message is written directly into lent memory. Requires: wait and size are set.
+    /// Returns whether the message is written directly into the caller's memory. Requires: wait and
+    /// size are set.
     bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
   static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);

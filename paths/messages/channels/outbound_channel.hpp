@@ -14,7 +14,7 @@
 
 namespace paths {
 
-/// The messages of a group that this host sends to one other host.
+/// Sending side of a lane: the messages of a group that this host sends to one other host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 struct OutboundChannel {
@@ -41,7 +41,7 @@ struct OutboundChannel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
-    bool is_named = false;    ///< whether this object has the named messages of all channels
+    bool is_named = false;    ///< whether this object contains the named messages of all channels
     bool is_listed = false;   ///< whether OutgoingLanes lists this channel as ready to send
     bool was_idle = true;     ///< whether no message waited after the last frame was sent
     base::Nanos ready_at{0};  ///< time of the last credit or grant; no message leaves earlier
@@ -51,7 +51,7 @@ struct OutboundChannel {
     void put(Message message);
     /// Returns the message `name`; nullptr if there is none.
     Message* find(MessageName name);
-    /// Whether there is a message with this channel number whose handle was not dropped.
+    /// Returns whether there is a message with this channel number whose handle was not dropped.
     bool holds(std::uint64_t number);
     /// Marks a message as granted. A granted message needs no credit.
     void grant(Message& message);
@@ -105,7 +105,7 @@ struct OutboundChannel {
     for (auto& [number, channel] : channels) see(channel);
     see(named);
   }
-  /// Whether there is an unsent named message with this channel number.
+  /// Returns whether there is an unsent named message with this channel number.
   bool holds(std::uint64_t channel) { return named.holds(channel); }
   /// Returns the Channel that contains messages with this channel number.
   Channel& channel_of(std::uint64_t number) {

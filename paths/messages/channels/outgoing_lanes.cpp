@@ -9,9 +9,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of bytes that this host has passed to the carrier for one next host, and that the
-/// carrier has possibly not sent yet. The limit holds on the steady clock only. This amount fits
-/// the processor's cache.
+/// Maximum number of bytes for one next host that the carrier has received and possibly not sent
+/// yet. They fit the processor's cache. The limit applies on the steady clock only.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -102,9 +101,9 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes from the lists of the outlet the channel whose turn it is, and returns it. If that
-/// channel contains named messages, it is compared with those of the other lanes of its group in
-/// the lists. The function then returns the channel whose message has the lowest `order`.
+/// Removes the channel whose turn it is from the lists of the outlet, and returns it. If that
+/// channel contains named messages, the function compares it with such channels of the other lanes
+/// of the group. It then takes the channel whose message has the lowest `order`.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -142,8 +141,8 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Notes that the carrier has room for frames to `host` again. Frames that waited for room do not
-/// count as late: the time of the last frame (`taken`) becomes the present time.
+/// Notes that the carrier has room for frames to `host` again. Sets the time of the last frame
+/// (`taken`) to the present time, so that frames that waited for room do not count as late.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
@@ -252,7 +251,7 @@ OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& ch
   return taken;
 }
 
-/// Ends the wait of a message whose last byte leaves at the time `at`.
+/// Ends the wait of a message at the time `at`, when its last byte leaves.
 void OutgoingLanes::end_at(base::Nanos at, std::shared_ptr<LaneWait> wait) {
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));

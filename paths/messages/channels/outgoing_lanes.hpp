@@ -15,13 +15,13 @@
 
 namespace paths {
 
-/// A small message must not wait behind a large one. OutgoingLanes divides the messages of a host
-/// into frames and lets the channels take turns.
+/// Divides the messages of a host into frames and lets the channels take turns, so that a small
+/// message does not wait behind a large one.
 ///
 /// Each outgoing link takes one frame at a time. A channel whose earlier messages have all been
 /// sent goes first. A small message on such a channel waits for one frame only. Frames that cross
-/// no emulated link go to the carrier, which reports when it has room. OutgoingLanes does not
-/// handle frames of other hosts that pass through this host.
+/// no emulated link go to the carrier (what brings frames to the next host), which reports when it
+/// has room. OutgoingLanes does not handle frames of other hosts that pass through this host.
 ///
 /// If hosts have costs on the virtual clock, the host first prepares a frame, which takes time.
 /// Prepared frames queue for the link. A window limits the bytes in this queue.
@@ -30,8 +30,9 @@ namespace paths {
 /// Requires: the address of a lane does not change while this object contains messages of the lane.
 class OutgoingLanes {
  public:
-  /// All arguments outlive this object. `frame_bytes` is the payload size of a frame; 0 = whole
-  /// messages. `processor` prepares the frames; nullptr if that takes no time.
+  /// All arguments outlive this object. `frame_bytes` is the maximum payload of a frame in bytes;
+  /// 0 = a frame carries a whole message. `processor` prepares the frames; nullptr if that takes no
+  /// time.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
                 LinkScheduler& link_scheduler, DueQueue& due_queue, ChargedProcessor* processor)
       : runtime_(runtime),
@@ -74,17 +75,18 @@ class OutgoingLanes {
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 
  private:
-  /// The channels whose frames leave over one link. If there is no link: the channels whose frames
-  /// leave for the same next host.
+  /// Queue of frames for one link: the channels whose frames leave over it. Without a link: the
+  /// channels whose frames leave for the same next host.
   struct Outlet {
-    /// Channels with messages to send. Those in `fresh` go before those in `turns`.
+    /// Channels with messages to send. Those in `fresh`, whose earlier messages have all been sent,
+    /// go before those in `turns`.
     std::deque<OutboundChannel::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< time when the link accepted the last frame
     bool has_link = false;
     bool is_waiting = false;
     std::uint32_t host = 0;  ///< next host; used only if there is no link
-    /// Bytes that the carrier has possibly not sent yet. With a ChargedProcessor: bytes that are
-    /// prepared and have not left.
+    /// Number of bytes that the carrier has possibly not sent yet. With a ChargedProcessor: number
+    /// of bytes that are prepared and have not left.
     std::uint64_t in_hand = 0;
     bool is_preparing = false;  ///< whether the processor prepares a frame
     bool has_no_room = false;   ///< whether the outlet is full and the carrier has no room
