@@ -26,9 +26,9 @@ using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 /// Thread-safe: yes.
 class Multiplexer final : public Receiver {
  public:
-  /// One user's part of the transport. start() sets the receiver and must be called before
-  /// connect(). stop() drops the connections that the sub-transport has made, and forgets those
-  /// that peers have made. Then stop() blocks until no call is inside the receiver. The receiver
+  /// One user's part of the transport. The user calls start(), which sets the receiver, before
+  /// connect(). A call of stop() drops the connections that the sub-transport has made, and forgets
+  /// those that peers have made. Then it blocks until no call is inside the receiver. The receiver
   /// may be destroyed afterwards.
   class SubTransport;
   /// `others` receives frames of connections that no sub-transport owns. A connection has no owner

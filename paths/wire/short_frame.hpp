@@ -10,7 +10,7 @@ namespace paths {
 
 /// Frame with only those fields that change from one request or reply of a standing call to the
 /// next. A *standing call* is a request that a thread repeats with the same path, slot and stage on
-/// another host; only one of its requests is under way at a time.
+/// another host. Only one of its requests is under way at a time.
 ///
 /// The first request of a standing call is a normal frame. It is checked as usual, and it fixes
 /// stage, path and slot. A short frame also lacks run, host and credits, because standing calls do

@@ -169,7 +169,7 @@ std::span<const std::byte> RingReader::data() {
 }
 
 /// Stores read_ with a fence only once for each half of the ring, because a fence takes time. This
-/// is enough for a writer that begins to wait for room: while the reader empties the whole ring, it
+/// is enough for a writer that begins to wait for room. While the reader empties the whole ring, it
 /// makes at least one store with a fence, and then checks whether the writer waits. Either the
 /// writer sees the room, or the reader sees that the writer waits.
 void RingReader::consume(std::size_t bytes) {

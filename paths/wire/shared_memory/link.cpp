@@ -99,8 +99,8 @@ void Link::push() {
   writer_.push();
 }
 
-/// If it returns false, the call of room_made() cannot be missed: either this function sees that
-/// the kept frames have left, or the thread that sends them sees the waiting connection.
+/// After false, the call of room_made() cannot be missed. Either this function sees that the kept
+/// frames have left, or the thread that sends them sees the waiting connection.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);

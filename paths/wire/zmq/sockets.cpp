@@ -41,9 +41,9 @@ const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
 }
 
-/// Returns the limits for connections without a message. They have room for all connections of the
-/// plan, and for one per host for lanes, because peers may make all of them at the same time and
-/// from the same address.
+/// Returns the limits for connections without a message. They allow all connections of the plan,
+/// and one per host for lanes. Peers may make all of them at the same time and from the same
+/// address.
 HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
   const std::size_t planned = self.arrivals.size() + hosts;
   const HalfOpen::Limits of_strangers;
