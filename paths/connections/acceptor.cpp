@@ -12,7 +12,7 @@ namespace paths {
 
 namespace {
 
-// Maximum number of records of hellos whose connection was lost.
+// Maximum number of hellos that are kept although their connection was lost.
 constexpr std::size_t failures_max = 256;
 
 std::string name_of(const DeploymentId& call) {
@@ -176,8 +176,8 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
     case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
       const bool is_last = call.number == deployments.number();
-      // Number of the call of deploy() on this host that the peer can match: the current or the
-      // next one.
+      // Tells the peer the number of this host's current or next call of deploy(), so that the peer
+      // can make a call with the same number.
       last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);
       return refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                                  is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
@@ -202,7 +202,8 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return verdict;
 }
 
-/// Replies on behalf of a deployment that has ended properly, because its peers may end much later.
+/// Replies to a frame for a deployment that has ended properly. Such frames are normal, because the
+/// peers of the deployment may end much later.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
@@ -250,7 +251,7 @@ Rejection Acceptor::wrong_run(const Frame& hello) const {
             fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
                         hello.version, host_, protocol_version)};
   if (theirs == run_) return {};
-  // Without a launcher, the digest of the config is the id of the run.
+  // If there is no launcher, the id of the run is the digest of the config.
   const bool has_no_launcher = hello.deployment != nullptr && hello.deployment->plan == theirs;
   if (has_no_launcher && run_ == config_)
     return {RefusalWord::plan, fmt::format("host {} runs config {}, host {} config {}", hello.text,

@@ -23,11 +23,12 @@
 
 namespace paths {
 
-/// Peers may connect before this host calls deploy(), or after a deployment has ended. The acceptor
-/// assigns each incoming connection to the deployment that its hello names.
+/// Assigns each incoming connection to the deployment that the hello (the first frame of the
+/// connection) names. Peers may connect before this host calls deploy(), or after the deployment
+/// has ended.
 ///
 /// The acceptor first compares protocol version and run of a hello with its own. Then it passes the
-/// hello to the deployment, holds it until this host calls deploy(), or replies how the deployment
+/// hello to the deployment, keeps it until this host calls deploy(), or replies how the deployment
 /// ended. Connections whose first frame belongs to a lane are passed to the receiver of lanes.
 ///
 /// Thread-safe: all functions.
@@ -49,9 +50,9 @@ class Acceptor final : public Receiver {
   /// Begins a call of deploy() and returns its id. Throws UsageError if this host already runs a
   /// deployment with this label.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
-  /// Passes hellos for the deployment to `connections`: immediately those that have been waiting
-  /// for it, and later ones when they arrive. `share` is the deployment's part of the transport.
-  /// `connections` and `share` must outlive end().
+  /// Passes hellos for the deployment to `connections`: the waiting ones immediately, and later
+  /// ones when they arrive. `share` is the deployment's part of the transport. `connections` and
+  /// `share` must exist until end() has returned.
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// Notes that the deployment has ended, and how. Only the first call has an effect. `arrivals`
   /// are the connections that peers made for the deployment. From now on the acceptor replies to
@@ -70,8 +71,8 @@ class Acceptor final : public Receiver {
   void open_lanes(Multiplexer::SubTransport& share);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
-  /// Only peers of deployments may send large bodies. A peer of a deployment that has ended may
-  /// still send one.
+  /// Returns 0, except for connections of deployments that have ended. Only peers of deployments
+  /// may send large bodies.
   std::uint64_t body_bytes_max(ConnectionId connection, const Frame& head) override;
   void deliver_short(ConnectionId connection, ShortFrame&& frame) override;
   void connection_lost(ConnectionId connection, const std::string& reason) override;
@@ -106,12 +107,12 @@ class Acceptor final : public Receiver {
   };
   /// Reaction to a frame. It must be carried out after the mutex is released.
   struct Verdict {
-    /// Part of the transport that gets the frame; nullptr if none.
+    /// Part of the transport to which the frame is passed; nullptr if the frame is not passed on.
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Frame> answers = {};
     std::string complaint = {};
     bool is_last = false;  ///< whether to drop the connection after the replies
-    /// Hello that has lost its place, and must be refused.
+    /// Waiting hello that must be refused, because it has lost its place to a new hello.
     std::optional<HelloPlaces::Taken> evicted = {};
   };
   Verdict judge(ConnectionId connection, Frame& frame);
@@ -134,9 +135,9 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  HelloPlaces places_;  // excludes hellos whose connection is lost
-  // Hellos that wait until this host calls deploy(), although their connection was lost: label and
-  // connection of each.
+  HelloPlaces places_;  // places of waiting hellos, except of those in failures_
+  // Label and connection of each hello that is kept until this host calls deploy(), although its
+  // connection is lost. It tells deploy() why the peer is missing.
   std::deque<std::pair<std::string, ConnectionId>> failures_;
   // Connections that peers made for deployments that have ended.
   std::unordered_set<ConnectionId> after_end_;

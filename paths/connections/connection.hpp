@@ -31,7 +31,7 @@ struct PendingCall {
   std::uint32_t path = 0;
   base::Payload moved;        // request's payload; set if the reply may refer to it
   base::Nanos until{0};       // deadline of the operation
-  base::Nanos reply_time{0};  // time that the reply has after `until`
+  base::Nanos reply_time{0};  // how long after `until` the reply may still arrive
   Connection* connection = nullptr;
   std::uint64_t number = 0;
   bool is_held = true;  // whether the request has not been sent yet
@@ -40,7 +40,7 @@ struct PendingCall {
   runtime::WaitList waiting;
   AsynchronousCall* asynchronous = nullptr;  // set if no thread or fiber waits
 
-  bool lacks_credits() const;  // whether the request waits only for credits
+  bool lacks_credits() const;  // whether the request has not left, only because credits are missing
   /// Wakes the caller after the reply, after a loss of the connection, or after the request was
   /// sent.
   /// Requires: the mutex of the connection's table is held.
@@ -105,14 +105,14 @@ struct Connection {
   bool is_welcome = false;   // whether this host made it and the peer has replied with a welcome
   bool is_sent = false;      // whether a frame has left since the last check of liveness
   bool is_received = false;  // whether a frame has arrived since the last check of liveness
-  bool is_parting = false;   // whether our goodbye must follow the held frames
+  bool is_parting = false;   // whether this host's goodbye must follow the held frames
   bool has_said_goodbye = false;  // whether this host has sent its goodbye
   bool has_closed = false;        // whether the peer has sent its goodbye
-  bool known = false;             // whether we made it or accepted the peer's hello
+  bool known = false;             // whether this host made it or accepted the peer's hello
   StageId key = no_stage;         // connection_key() of the stages that use the connection
   std::string lost;               // reason of the loss; "" while connected
-  // Sender of this host's short frames. Nullptr if the peer made the connection and no short reply
-  // was sent yet.
+  // Sender of this host's short frames; nullptr if the peer made the connection and this host has
+  // not sent a short reply yet.
   std::shared_ptr<ShortWay> short_way;
   std::shared_ptr<ConnectionEnd> short_end;  // created on demand by Connections::short_end()
   CreditWindow credits;
@@ -123,8 +123,8 @@ struct Connection {
   // Calls whose caller stopped waiting but whose reply may still arrive.
   std::set<std::uint64_t> given_up;
   std::vector<StandingCall> standing;
-  /// Pushes that wait for credits, and frames that must not overtake them. A list is used because
-  /// an empty deque takes half a kilobyte per connection.
+  /// Pushes that wait for credits, and frames that must not overtake them. Not a deque, because an
+  /// empty deque takes half a kilobyte per connection.
   std::list<Frame> held;
 
   bool may_bring_operations() const { return known && !is_ours && !has_closed; }
@@ -149,9 +149,9 @@ struct Connection {
                : nullptr;
   }
 
-  /// Turns standing calls into ordinary calls. Called at the welcome if the transport carries no
-  /// short frames on this connection. No request of a standing call has left before, because all
-  /// wait for the welcome.
+  /// Turns standing calls into ordinary calls. Called when the welcome arrives, if the transport
+  /// carries no short frames on this connection. No request of a standing call has left before,
+  /// because all requests wait for the welcome.
   void forget_standing() {
     short_way = nullptr;
     for (const StandingCall& one : standing) {
@@ -226,8 +226,8 @@ struct Connection {
     return has;
   }
 
-  /// Returns the last held frame with the same thread, path and stage; held.rend() if there is
-  /// none.
+  /// Returns the last held frame with the same thread, path and stage as `frame`; held.rend() if
+  /// there is none.
   auto last_held_like(const Frame& frame) {
     return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
       return other.stage == frame.stage && other.operation.path == frame.operation.path &&
@@ -235,8 +235,8 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// Returns whether a new push may replace a held push. This is so if the peer's welcome has
-  /// arrived, or if the list of held frames is full.
+  /// Returns whether a new push may replace a held one. It may if the peer's welcome has arrived,
+  /// or if the list of held frames is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

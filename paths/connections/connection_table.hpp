@@ -14,8 +14,8 @@
 
 namespace paths {
 
-/// The connections of one host, by id and by destination. The table also contains the mutex that
-/// guards the connections and all parts of Connections.
+/// The connections of one host, keyed by id and by destination. The table also contains the mutex
+/// that guards the connections and all parts of Connections.
 ///
 /// Owns: the connections and the transport.
 /// Thread-safe: guarded by mutex(), except functions that read constant data: runtime(), peers(),
@@ -37,8 +37,8 @@ class ConnectionTable {
   /// Returns the connection that this host made to `host` for operations that enter `stage` there;
   /// nullptr if there is none.
   Connection* leading_to(std::uint32_t host, StageId stage);
-  /// Makes the connection to `host` for operations that enter `stage` there. Neither waits for the
-  /// peer nor sends a frame.
+  /// Makes the connection to `host` for operations that enter `stage` there. Does not wait for the
+  /// peer, and sends no frame.
   Connection& connect(std::uint32_t host, StageId stage);
   /// Returns the connection with that id; nullptr if there is none.
   Connection* find(ConnectionId id);
@@ -53,7 +53,7 @@ class ConnectionTable {
   Frame frame_of(FrameKind kind) const;
   /// Returns a refuse frame with the reason `why`.
   Frame refusal(const std::string& why) const;
-  /// Returns Frame::time_left for an OperationHead::until.
+  /// Returns the value of Frame::time_left for the deadline `until` of an operation.
   base::Nanos time_left(base::Nanos until) const;
   /// Returns the error that callers on a lost connection get.
   TravelError gone(const Connection& connection, std::uint32_t path) const;

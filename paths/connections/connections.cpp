@@ -133,7 +133,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
       verdict.has_peer_parted = goodbyes_.take(connection, wakes);
       break;
     case FrameKind::welcome: welcome(connection, frame, wakes); break;
-    case FrameKind::heartbeat:  // any frame is a sign of life
+    case FrameKind::heartbeat:  // the reply, an empty frame, is a sign of life
       sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::credits:
@@ -210,7 +210,7 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
   return true;
 }
 
-/// Processes a short frame. `held` is the lock of the mutex; the function releases it before it
+/// Processes a short frame. `held` is the lock of the mutex. The function unlocks it before it
 /// wakes waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;

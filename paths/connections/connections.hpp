@@ -27,10 +27,9 @@
 
 namespace paths {
 
-/// Carries the operations of one plan between hosts: requests, replies and pushes travel as frames
-/// over the connections of one host.
-///
-/// Connections receives the frames of the transport and passes them to its parts.
+/// Carries the operations of one plan between this host and others: sends requests, replies and
+/// pushes as frames over the connections of this host. Receives the frames of the transport and
+/// passes them to its parts.
 ///
 /// Owns: its parts and the transport.
 /// Thread-safe: all functions.
@@ -51,14 +50,14 @@ class Connections final : public Receiver {
   struct Opening {
     std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
-    TupleBytesMax tuple_bytes_max = nullptr;  ///< nullptr if the plan limits no tuples
+    TupleBytesMax tuple_bytes_max = nullptr;  ///< nullptr = no limit for the size of tuples
   };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
               Opening opening, std::unique_ptr<Transport> transport, RejectionLog& rejections,
               Serve serve, ServeShort serve_short, Liveness::Gone gone);
 
   void start() { table_.transport().start(*this); }
-  /// Stops delivery without notifying peers. Must be called after Goodbyes::part(), or if the run
+  /// Stops receiving, without notifying peers. Must be called after Goodbyes::part(), or if the run
   /// of this host has failed.
   void close() { table_.transport().stop(); }
   /// Connects to `host` for operations that enter `stage` on that host. Does not wait for the peer.
@@ -110,7 +109,7 @@ class Connections final : public Receiver {
   Liveness liveness_;
   Goodbyes goodbyes_;
   const TupleBytesMax tuple_bytes_max_;
-  std::unordered_map<std::uint32_t, std::uint64_t> tuple_bytes_;  // results of it, by path
+  std::unordered_map<std::uint32_t, std::uint64_t> tuple_bytes_;  // its results, keyed by path
   const Serve serve_;
   const ServeShort serve_short_;
 };

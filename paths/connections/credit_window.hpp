@@ -6,12 +6,12 @@
 
 namespace paths {
 
-/// A fast sender could fill the memory of a slow peer. Credits limit the requests and pushes that
-/// are under way on one connection.
+/// Credits of one connection. They limit the number of requests and pushes under way, so that a
+/// fast sender cannot fill the memory of a slow peer.
 ///
-/// Each request and each push uses one credit when it is sent. The receiver returns credits with
-/// its next frame. When the receiver owes half of all credits, it returns the credits immediately,
-/// in a frame of the kind `credits`.
+/// Each request and each push uses one credit when it is sent. The receiver returns the credits
+/// with its next frame. When half of all credits are to be returned, the receiver returns them
+/// immediately, in a frame of the kind `credits`.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
 class CreditWindow {
@@ -24,7 +24,7 @@ class CreditWindow {
   void use() { --left_; }
   void take_back(std::uint32_t credits) { left_ += credits; }
 
-  /// Notes that a frame of the peer was processed, so that its credit must be returned.
+  /// Notes that a frame of the peer was processed, so that this host must return its credit.
   void owe() { ++owed_; }
   bool owes_half() const { return owed_ >= size / 2; }
   /// Returns the number of credits to return with the next frame to the peer.

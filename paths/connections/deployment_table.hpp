@@ -8,9 +8,8 @@
 
 namespace paths {
 
-/// Several hosts call deploy() with the same label, and their calls must be matched without a
-/// leader. The table numbers this host's calls. Calls of different hosts with the same number
-/// belong together.
+/// Numbers this host's calls of deploy() with one label. Calls of different hosts with the same
+/// label and number belong together. No leader assigns the numbers.
 ///
 /// A call gets the next number after this host's last call, also if that call failed. If another
 /// host is known to use a higher number, the call gets that number. Hosts therefore match again
@@ -43,7 +42,8 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Whether a number of another host is refused because it is too far ahead.
+  /// Returns whether this host refuses `number`, another host's number, because it is too far above
+  /// its own.
   bool is_too_far(std::uint64_t number) const {
     return number > number_ && number - number_ > ahead_max;
   }

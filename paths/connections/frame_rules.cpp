@@ -21,9 +21,10 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
 }
 
-/// Checks a refusal. Before the peer's welcome, the refusal may come from a host of another version
-/// or run, which sends only a RefusalWord. Later it comes from a known peer. Refusals for an ended
-/// deployment name the sender by its number in the run, so the host's number is not compared.
+/// Checks a refusal. Before the peer's welcome, it may come from a host of another version or run,
+/// which sends only a RefusalWord. After the welcome it comes from a known peer. The number of the
+/// sender is not compared with that of the peer, because refusals for an ended deployment have the
+/// sender's number in the run, not in the plan.
 std::string FrameRules::wrong_refusal(const Connection& connection, const Frame& refusal) const {
   if (!connection.known) return {};
   const bool is_of_stranger = refusal.version != protocol_version || word_of_refusal(refusal);
@@ -126,8 +127,8 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
-/// Checks that a welcome names the call of deploy() that our hello named. All welcomes of a host
-/// must also have the same incarnation.
+/// Checks that a welcome names the call of deploy() that the hello of this host named. All welcomes
+/// of a peer must also have the same incarnation.
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;

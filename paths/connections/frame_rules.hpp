@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// A faulty peer must not damage this host. FrameRules checks whether the protocol permits an
-/// incoming frame in the present state of its connection.
+/// Checks whether the protocol permits an incoming frame in the present state of its connection, so
+/// that a faulty peer cannot damage this host.
 ///
-/// Each function returns a description of the error; "" if the frame is valid. The dispatcher
-/// checks the operations in the frames.
+/// Each function returns a description of the error; "" if the frame is valid. The operations in
+/// the frames are not checked here, but by the dispatcher.
 ///
 /// Thread-safe: guarded by the mutex of the table.
 class FrameRules {
@@ -26,7 +26,8 @@ class FrameRules {
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
   /// Checks the hello of a peer that has not been accepted yet.
   Rejection wrong_greeting(const Frame& hello) const;
-  /// Returns the reason in a refusal that has arrived, as text for the errors of this host.
+  /// Returns the reason in `refusal`, a frame by which a peer refuses this host, as text for the
+  /// errors of this host.
   std::string refusal_text(const Connection& connection, const Frame& refusal) const;
 
  private:

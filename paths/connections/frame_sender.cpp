@@ -11,9 +11,9 @@ namespace paths {
 
 namespace {
 
-/// Returns whether a frame waits for credits. Requests do not wait, because the peer may need a
-/// request to complete the pushes that use all credits. The number of requests is limited in
-/// another way: their callers wait for replies.
+/// Returns whether a frame must wait if there are no credits. Requests do not wait, because the
+/// peer may need a request to complete the pushes that use all credits. The number of requests is
+/// limited anyway, because their callers wait for replies.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
@@ -37,8 +37,8 @@ void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.stage = stage;
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
-    // A push replaces only the last held frame of its path. The other held frames thus stay in
-    // order.
+    // A push replaces only the last held frame of its path, so that the held frames of the path
+    // stay in order.
     if (may_leave(connection, frame) &&
         (frame.operation.kind == OperationKind::withdraw || connection.held.empty())) {
       leave(connection, std::move(frame));
@@ -96,8 +96,8 @@ std::string FrameSender::failure() const {
   return failure_;
 }
 
-/// Notes a failure that a peer reported. A peer may report that this host is gone, for example
-/// after a long stop. The text is then changed to name the host that reports this.
+/// Notes a failure that a peer reported. If the peer reports that this host is gone, for example
+/// because it was stopped for long, changes the text to name the peer.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
@@ -122,7 +122,7 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
   if (credits == 0) return;
   connection.credits.take_back(credits);
   // Wakes the contexts that wait for goodbyes of peers. They must extend their time limit, because
-  // held frames can leave now.
+  // the peer has made progress: held frames can leave now.
   queue_.parting().wake_all(wakes);
   post_held(connection, wakes);
 }
@@ -151,9 +151,9 @@ void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
   leave(connection, std::move(frame));
 }
 
-/// Posts each held frame that may leave. (post_held() stops at the first frame that may not leave.)
-/// Held requests waited only for the welcome and need no credits. A request must still wait if an
-/// earlier frame of the same thread and path is held.
+/// Posts each held frame that may leave, also behind frames that may not. (post_held() stops at the
+/// first frame that may not leave.) Held requests waited only for the welcome and need no credits.
+/// A request must still wait if an earlier frame of the same thread and path is held.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
@@ -191,8 +191,8 @@ void FrameSender::post(Connection& connection, Frame&& frame) {
     count(connection, frame.operation.path,
           is_housekeeping(kind) ? Traffic{.control = 1} : Traffic{.messages = 1, .bytes = bytes});
   }
-  // The failure is repeated in a release, because a gateway may end before our goodbye, which also
-  // reports the failure, arrives.
+  // A release also reports the failure that this host's goodbye will report, because a gateway may
+  // end before that goodbye arrives.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   queue_.post(connection, std::move(frame));
 }

@@ -39,9 +39,9 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns for each peer the number of steps until the peer has ended. A step is a frame that this
-/// host still holds for the peer, or a reply of the peer to a goodbye of this host.
-/// Requires: the mutex is held.
+/// Returns for each peer the number of steps until its connections have ended. A step is a frame
+/// that this host still holds for the peer, or a missing reply of the peer to a goodbye of this
+/// host. Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())
@@ -50,9 +50,9 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   return left;
 }
 
-/// Waits until all peers have replied to the goodbyes of this host. The time from now until
-/// `deadline` is the time limit of each step of a peer. If a peer completes a step, its next step
-/// has the same time again. A slow peer does not use up the time of other peers.
+/// Waits until all peers have replied to the goodbyes of this host. The duration from now until
+/// `deadline` is the limit for each step of a peer (unfinished()). If a peer completes a step, the
+/// limit starts anew for its next step. A slow peer does not use up the time of other peers.
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();

@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// If a socket is closed early, data that its peer has not read is lost. Goodbyes ends the
-/// connections only after the peers have confirmed that everything has arrived.
+/// Ends the connections of a host after the peers have confirmed that all frames have arrived. If
+/// sockets were closed earlier, data that the peers have not read would be lost.
 ///
 /// Thread-safe: part(). take() requires the mutex of the table.
 class Goodbyes {
@@ -25,9 +25,9 @@ class Goodbyes {
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
   /// Sends a goodbye on each connection that this host made, after the held frames of the
-  /// connection. Blocks until the peers have replied. All earlier frames have arrived by then. Let
-  /// D be the time from the call until `deadline`. If a peer makes no progress for D, this host
-  /// stops waiting for that peer.
+  /// connection. Blocks until the peers have replied; all earlier frames have arrived by then. The
+  /// duration from the call until `deadline` is the patience with each peer: if a peer makes no
+  /// progress for this duration, this host stops waiting for it.
   void part(runtime::Deadline deadline);
   /// Processes a peer's goodbye and replies to it. Returns whether the peer has now said goodbye on
   /// all its connections. If so, no release of the peer can arrive later, because releases precede

@@ -12,15 +12,15 @@
 
 namespace paths {
 
-/// Peers may greet a host before it calls deploy(). HelloPlaces limits the hellos that wait. One
-/// peer cannot keep others out: if all places are taken, a peer with few of them takes the place of
-/// the newest hello of the peer with the most.
+/// Limits the number of hellos (first frames of connections) that wait until this host calls
+/// deploy(). One peer cannot keep others out: if all places are taken, a new hello of a peer with
+/// few places replaces the newest hello of the peer with the most.
 ///
 /// Thread-safe: no; the owner locks.
 class HelloPlaces {
  public:
   static constexpr std::size_t places_max = 4096;
-  static constexpr std::size_t places_of_each = 64;  ///< places that each peer gets in any case
+  static constexpr std::size_t places_of_each = 64;  ///< places that no other peer can take away
 
   struct Place {
     std::string label;  ///< label of the call of deploy()
@@ -30,8 +30,8 @@ class HelloPlaces {
 
   std::size_t size() const { return places_.size(); }
   bool has(ConnectionId connection) const { return places_.contains(connection); }
-  /// Returns whether `peer` may take a place. Sets `evicted` to the hello that loses its place to
-  /// it, if there is one; that hello no longer waits.
+  /// Returns whether there is a place for a hello of `peer`. If another hello must lose its place
+  /// for that, removes it and stores it in `evicted`.
   bool may_take(const std::string& peer, std::optional<Taken>& evicted) {
     if (places_.size() < places_max) return true;
     const auto own = count_of_.find(peer);
@@ -43,7 +43,7 @@ class HelloPlaces {
     ++count_of_[place.peer];
     places_[connection] = std::move(place);
   }
-  /// Frees the place of a connection and returns it; nullopt if the connection has none.
+  /// Frees the place of the connection's hello and returns it; nullopt if the hello has none.
   std::optional<Place> free(ConnectionId connection) {
     auto place = places_.extract(connection);
     if (!place) return std::nullopt;

@@ -26,7 +26,8 @@ void Liveness::look_after_peers() {
   for (const SilentPeer& one : silent) judge(one, now);
 }
 
-/// Posts the heartbeats that are due. Returns the peers that have been silent for too long.
+/// Checks all peers: posts the heartbeats that are due, and returns the peers that have been silent
+/// for too long.
 std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
   struct Open {
     Connection* one = nullptr;

@@ -20,20 +20,19 @@
 
 namespace paths {
 
-/// Callers must not wait for a peer that can no longer reply. Liveness decides which connections
-/// and peers are lost. A peer is lost if its connection is closed, or if it is silent, breaks the
-/// protocol or refuses this host.
+/// Decides which connections and peers are lost. A peer is lost if its connection is closed, or if
+/// it is silent, breaks the protocol or refuses this host.
 ///
-/// Callers on a lost connection get the reason as an error.
+/// Callers that wait for a reply on a lost connection get the reason as an error.
 ///
 /// Thread-safe: all functions without a parameter of type DeferredWakes. The others require the
 ///              mutex of the table.
 class Liveness {
  public:
-  /// Function that is called once for each host from which nothing more can arrive. `reason` tells
-  /// why. `has_closed` is true if the host has sent its goodbye on all connections that the plan
-  /// requires it to make. It is false if a connection was lost or one host refused the other. Must
-  /// not block.
+  /// Function that is called once for each host from which nothing more can arrive, with the
+  /// reason. `has_closed` is true if the host has sent its goodbye on all connections that the plan
+  /// requires it to make. It is false if a connection was lost, or if one of the two hosts refused
+  /// the other. The function must not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_closed)>;
   enum class Which : std::uint8_t { not_met, all };
 
@@ -48,15 +47,16 @@ class Liveness {
   };
   Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
 
-  /// Sends a heartbeat to each peer to which no frame has left for a beat. Declares a peer lost if
-  /// it has been silent for the time that the config states. Peers that have sent their goodbye
-  /// need no heartbeat. The owner must call this function every look_pause(), on the steady clock.
+  /// Sends a heartbeat to each peer to which no frame has left for the duration `beat` of the
+  /// config. Declares a peer lost if it has been silent for the duration `silent` of the config.
+  /// Peers that have sent their goodbye need no heartbeat. The owner must call this function once
+  /// every look_pause(), on the steady clock.
   void look_after_peers();
   /// Notes that this host ends. From then on a peer may be silent for one deadline at most, or for
   /// `parting_time` if the run has failed.
   void begin_end() { is_ending_ = true; }
   base::Nanos look_pause() const { return times().look_pause(); }
-  /// Time in which the hosts of a run that has failed must part.
+  /// Longest silence of a peer while this host ends, if the run has failed.
   static constexpr base::Nanos parting_time = std::chrono::seconds(1);
   /// Handles the transport's report that a connection is lost.
   void take_loss(ConnectionId connection, const std::string& reason);
@@ -75,8 +75,9 @@ class Liveness {
   void notify_gone(std::uint32_t peer, const std::string& why, bool has_closed);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
-  /// Marks connections of a peer as lost: all, or only those that this host made and on which no
-  /// welcome has arrived (`not_met`). Returns whether the peer was present before.
+  /// Marks connections of a peer as lost. `which` selects all of them, or only those that this host
+  /// made and on which no welcome has arrived (`not_met`). Returns whether the peer was present
+  /// before.
   bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
                  runtime::DeferredWakes& wakes);
   /// Refuses a known host on all of its connections. Returns whether the host was present before.

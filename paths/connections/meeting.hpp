@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// A deployment works only after the hosts that the plan connects have reached each other. Meeting
-/// waits for the peers. It also records whether the current call of deploy() has failed.
+/// Waits until this host and its peers in the plan have reached each other, which a deployment
+/// needs before its first operation. Also records whether the current call of deploy() has failed.
 ///
 /// Thread-safe: await_peers(), deploy(), fail(why), note_later_call() and received_number(). All
 ///              other functions require the mutex of the table.
@@ -25,13 +25,13 @@ class Meeting {
   /// Requires: the arguments outlive this object.
   Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up);
 
-  /// Blocks until the call has failed, or until each peer is gone or has all its connections with
-  /// this host. Prints the missing peers after 5 s, then at growing intervals. At `limit`, stops
-  /// waiting for the peers that are still missing.
+  /// Blocks until the call of deploy() has failed, or until each peer is gone or has all its
+  /// connections with this host. Prints the missing peers after 5 s, then at growing intervals. At
+  /// `limit`, stops waiting for the peers that are still missing.
   void await_peers(runtime::Deadline limit);
-  /// Like await_peers(), for a call that needs all peers. Returns "" on success. If the call
-  /// fails, returns the reason at once, without waiting for further peers. Losses of peers are not
-  /// reported before the call succeeds.
+  /// Like await_peers(), for a call of deploy() that needs all peers. Returns "" on success. If the
+  /// call fails, returns the reason immediately, without waiting for further peers. Losses of peers
+  /// are not reported before the call has succeeded.
   std::string deploy(runtime::Deadline limit);
   /// Fails the call, unless it has succeeded or failed already.
   void fail(const std::string& why);
@@ -55,7 +55,7 @@ class Meeting {
   ConnectionTable& table_;
   PeerTable& peers_;
   const GiveUp give_up_;
-  // Whether the call has succeeded; true from the start if not all peers are needed.
+  // Whether the call of deploy() has succeeded. Always true if the call does not need all peers.
   bool is_wired_;
   std::string failed_;  // reason of the failure; "" unless the call failed or was abandoned
   std::uint64_t received_number_ = 0;

@@ -36,7 +36,7 @@ class PeerTable {
     }
   };
 
-  /// Reads from `peers` which connections the peers must make. The connections are counted in
+  /// Reads from `peers` which connections the peers must make. Their number must be known in
   /// advance, because a goodbye on one connection may overtake the hello on another.
   /// Requires: `peers` outlives this object.
   PeerTable(const Peers& peers, std::uint32_t host);
@@ -45,12 +45,13 @@ class PeerTable {
   Peer& operator[](std::uint32_t host) { return met_[host]; }
   /// Returns the entry of a peer; nullptr if there is none.
   const Peer* find(std::uint32_t host) const;
-  /// Returns the present hosts that have not made all expected connections.
+  /// Returns the hosts that have not made all expected connections, except those that have
+  /// departed.
   std::set<std::uint32_t> not_come() const;
   /// Notes that nothing more will arrive from a peer. Returns false if that was known already.
   bool depart(std::uint32_t host, const std::string& why);
-  /// Returns a peer's address as text for messages. If another host with the peer's name was
-  /// refused, the text contains the reason, too.
+  /// Returns a peer's address as text for messages. If this host has refused another host with the
+  /// peer's name, the text also contains the reason of the refusal.
   std::string place_of(std::uint32_t host) const;
 
   void note_given_up(std::string what) { given_up_.push_back(std::move(what)); }

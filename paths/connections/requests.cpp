@@ -36,9 +36,9 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   return result_of(call);
 }
 
-/// Returns the time at which the caller stops waiting. If the operation misses its deadline on the
-/// far host, that host replies with an error that names the missing host. This reply has the time
-/// `reply_time` to arrive. After that the caller stops waiting for the far host.
+/// Returns the time at which the caller stops waiting: `reply_time` after the deadline. If the
+/// operation misses its deadline on the other host, that host replies with an error that names the
+/// missing host. The additional time allows this reply to arrive.
 base::Nanos Requests::limit_of(const PendingCall& call) {
   const bool has_limit = call.until != base::Nanos::max();
   return call.lacks_credits() || !has_limit ? call.until : call.until + call.reply_time;
@@ -145,7 +145,7 @@ bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
   return false;
 }
 
-/// Sends the request. Requires: the mutex is held. The function releases it while it sends.
+/// Sends the request. Requires: the mutex is held. The function unlocks it while it sends.
 void Requests::leave(const PendingCall& call, bool is_short, Operation& operation,
                      runtime::Lock& lock) {
   if (!is_short) return queue_.send_posted(lock);
@@ -159,9 +159,9 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 
-/// Removes a call that has its reply or was abandoned. If the request of an abandoned call is still
-/// held, it is never sent.
-/// Requires: the mutex is held. The function may release it and acquire it again.
+/// Removes a call that has its reply, or whose caller stopped waiting. If the request is still
+/// held, it is never sent. Requires: the mutex is held. The function may unlock it and lock it
+/// again.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

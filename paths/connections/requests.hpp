@@ -28,8 +28,8 @@ class Requests {
   /// function throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   base::Nanos reply_time, Responder& responder);
-  /// Fails the calls that begin_call() has begun and whose reply is late at the time `now`. Returns
-  /// the time at which the next reply would be late; Nanos::max() if no call waits.
+  /// Fails the calls that begin_call() has begun and whose time limit has passed at `now`. Returns
+  /// the earliest time limit of the other calls; Nanos::max() if no call waits.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);

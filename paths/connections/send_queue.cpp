@@ -8,8 +8,8 @@
 
 namespace paths {
 
-/// Sends one frame. If that fails, the connection of the frame is lost. Frames behind it are still
-/// sent.
+/// Sends one frame. If that fails, the connection of the frame is lost. Later frames in the queue
+/// are still sent.
 template <class Send>
 void SendQueue::hand_over(ConnectionId connection, Send send) {
   try {

@@ -11,16 +11,16 @@
 
 namespace paths {
 
-/// Many contexts (OS threads or fibers) send, but frames of one connection must leave in the order
-/// in which they were posted. One context at a time passes the posted frames of all contexts to the
-/// transport.
+/// Passes frames to the transport. Many contexts (OS threads or fibers) post frames. One context at
+/// a time passes the posted frames of all contexts to the transport, so that frames of one
+/// connection leave in the order in which they were posted.
 ///
 /// Why: the mutex must not be held while the transport sends, because within one process the
 ///      transport calls the peer's deliver().
 /// Thread-safe: send_posted(). All other functions require the mutex of the table.
 class SendQueue {
  public:
-  /// If a frame cannot be sent, `receiver` gets the loss of its connection.
+  /// If a frame cannot be sent, the loss of its connection is reported to `receiver`.
   /// Requires: the arguments outlive this object.
   SendQueue(ConnectionTable& table, Receiver& receiver) : table_(table), receiver_(receiver) {}
 
@@ -32,12 +32,13 @@ class SendQueue {
   void drop(const Connection& connection) { dropped_.push_back(connection.id); }
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   bool is_sending() const { return is_sending_; }
-  /// Sends the posted frames, unless another context is sending. Releases `lock` while it sends.
+  /// Sends the posted frames, unless another context is sending. Unlocks `lock` while it sends.
   void send_posted(runtime::Lock& lock);
   void send_posted();
-  /// Sends a short frame behind the posted frames. May release `lock` and acquire it again.
+  /// Sends a short frame behind the posted frames. May unlock `lock` and lock it again.
   void send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
-  /// Returns the list of contexts that wait for replies to our goodbyes and for the end of sending.
+  /// Returns the list of contexts that wait for replies to this host's goodbyes, and for the end of
+  /// sending.
   runtime::WaitList& parting() { return parting_; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace paths {
 
-/// Number of frames of paths that left a host. A frame is counted on the host that sends it.
+/// Counts of the frames of paths that have left a host. Each host counts the frames that it sends.
 struct Traffic {
   std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
   std::uint64_t bytes = 0;     ///< number of bytes in the payloads of these messages
@@ -23,7 +23,7 @@ struct Traffic {
   }
 };
 
-/// Counts the frames that a host sent, by the index of the graph in Peers::graphs.
+/// Counts the frames that a host has sent, separately for each graph (index in Peers::graphs).
 ///
 /// Thread-safe: to_other_clusters() and all(). The caller of count() must hold the mutex.
 class SentTraffic {
