@@ -10,7 +10,8 @@
 
 namespace paths {
 
-/// Makes the frames that one host sends for lanes. Each frame names the run and the host.
+/// Makes the frames that one host sends on connections of lanes. Each frame names the run and the
+/// host.
 ///
 /// Thread-safe: yes; constant after construction.
 class ControlFrames {
@@ -24,7 +25,7 @@ class ControlFrames {
     frame.lane = std::make_shared<LaneFrame>(std::move(lane));
     return frame;
   }
-  /// Returns a control frame of a connection. LaneKind says what `bytes` means.
+  /// Returns a control frame of a connection. The meaning of `bytes` depends on `kind` (LaneKind).
   Frame of(LaneKind kind, std::uint64_t bytes = 0) const {
     LaneFrame lane;
     lane.kind = kind;

@@ -39,7 +39,7 @@ std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Dige
   return frame.kind == FrameKind::lane ? "" : "a frame that is not of lanes";
 }
 
-/// Returns how many connections close_idle() is not closing.
+/// Returns the number of connections, without those that close_idle() is closing.
 template <class Connections>
 std::size_t open_in(const Connections& outward) {
   const auto is_open = [](const auto& entry) { return !entry.second.is_closing(); };
@@ -147,8 +147,9 @@ ConnectionId LaneConnections::connect(std::uint32_t host) {
   return connection;
 }
 
-/// Handles the end of a connection that close_idle() has closed. Opens another one if frames wait.
-/// Frames that are sent meanwhile follow in order.
+/// Handles the end of a connection that close_idle() has closed. If frames for the host have been
+/// waiting, opens another connection and sends them. Frames that are sent meanwhile follow in
+/// order.
 void LaneConnections::finish_closing(std::uint32_t host) {
   std::optional<ConnectionId> next;
   for (;;) {
@@ -170,10 +171,9 @@ void LaneConnections::finish_closing(std::uint32_t host) {
   }
 }
 
-/// If there are too many connections, closes the one that was idle for longest. Does not close
-/// connections to switches, because a switch notices the end of a host by the loss of its
-/// connection. Also keeps connections for which the transport has reported no room, because
-/// messages wait for that room.
+/// If there are too many connections, closes the one that was idle for longest. Keeps connections
+/// to switches, because a switch notices the end of a host by the loss of its connection. Also
+/// keeps connections on which the transport has no room, because messages wait for that room.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
@@ -245,7 +245,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     const auto outward = outward_.find(host);
     const bool is_current = outward != outward_.end() && outward->second.id == connection;
     is_closed = is_goodbye && outward != outward_.end() && outward->second.closing == connection;
-    // A goodbye that does not reply to a goodbye of this host means that the other host has ended.
+    // If this goodbye is not a reply to a goodbye of this host, the other host has ended.
     if (is_goodbye && !is_closed && !is_parting_) {
       ended = host;
       ended_.insert(ended);

@@ -22,9 +22,8 @@
 
 namespace paths {
 
-/// Carries the lanes of one host over connections. A run of n hosts has n (n - 1) directed pairs of
-/// hosts, but few pairs exchange messages. LaneConnections therefore opens a connection when the
-/// first frame leaves for a host one step away.
+/// Carries the lanes of one host over connections. Opens a connection to a host when the first
+/// frame for it leaves, because most pairs of hosts never exchange messages.
 ///
 /// A connection carries messages in one direction only, away from the host that made it. There is
 /// at most one connection from each host to another; a second one is refused. If this
@@ -43,8 +42,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);
-  /// Sets the switches of this process. They receive the frames that this host sends to switches.
-  /// `switches` outlives this object.
+  /// Sets the emulated switches of this process, which receive the frames that this host sends to
+  /// switches. `switches` outlives this object.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   bool reports_room(std::uint32_t host) const override;
@@ -98,7 +97,8 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   Switches* switches_ = nullptr;  // nullptr if this process emulates no switches
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
-  // Hosts at the other ends: of connections that this host made, and that other hosts made.
+  // Host at the other end of each connection: to_ for connections that this host made, from_ for
+  // connections that other hosts made.
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   LaneLiveness liveness_;
   SharedClocks clocks_;
@@ -110,7 +110,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   std::set<std::uint32_t> gone_;   // hosts for which forget() was called
   std::uint64_t frames_sent_ = 0;
   bool is_parting_ = false;
-  runtime::Task beats_;  // sends signs of life to peers and looks for theirs
+  runtime::Task beats_;  // task that sends signs of life, and checks that peers send theirs
   runtime::WaitList parting_;
 };
 

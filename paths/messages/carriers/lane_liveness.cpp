@@ -28,7 +28,8 @@ LaneLiveness::Look LaneLiveness::look(const std::map<std::uint32_t, Watched>& ho
   return look;
 }
 
-/// Returns the state of a host from which no frame arrives; nullopt if parts of a large frame do.
+/// Returns a text about a host from which no frame has arrived for `silence`; nullopt if parts of a
+/// large frame arrive from it.
 std::optional<std::string> LaneLiveness::silence_of(SignsOfLife& signs, const Watched& host,
                                                     base::Nanos silence,
                                                     base::Nanos silent_max) const {

@@ -34,14 +34,15 @@ class LaneLiveness {
   struct Watched {
     std::vector<ConnectionId> connections = {};  ///< connections with this host
     bool is_met = true;          ///< whether the host has accepted a connection, or made one
-    std::optional<Beat> beat{};  ///< sign of life for it; nullopt if none may be sent
+    std::optional<Beat> beat{};  ///< sign of life to send to it; nullopt if none must be sent
   };
   struct Look {
     std::map<std::uint32_t, std::string> silent = {};  ///< silent hosts, with their states
     std::vector<Beat> beats = {};                      ///< signs of life to send now
   };
-  /// Looks at the hosts. A host is silent if no frame, and no part of a large frame, has arrived
-  /// from it for `silent_max`. A host that is not met may start until the deadline.
+  /// Checks the hosts. A host is silent if no frame, and no part of a large frame, has arrived from
+  /// it for `silent_max`. A host that is not met counts as silent only after the deadline, because
+  /// it may still start.
   Look look(const std::map<std::uint32_t, Watched>& hosts, base::Nanos silent_max);
 
  private:

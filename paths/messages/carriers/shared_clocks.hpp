@@ -10,9 +10,8 @@
 
 namespace paths {
 
-/// The time of a frame between two hosts can be measured only if both hosts read the same clock.
-/// SharedClocks records the hosts that read the same clock as this host, and measures how long
-/// their frames took.
+/// Records the hosts that read the same clock as this host, and measures how long frames from them
+/// were under way. Between hosts with different clocks this duration cannot be measured.
 ///
 /// Why: two hosts with equal network addresses may read different clocks. A forwarded port leads to
 ///      another machine, and containers on one machine may have separate clocks.
@@ -24,12 +23,12 @@ class SharedClocks {
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares another host's clock identity with ours. Records the other host if the identities are
-  /// equal and both addresses are of one machine.
+  /// Compares another host's clock identity with that of this host. Records the other host if the
+  /// identities are equal and both addresses are on one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Adds the travel time of the frame to `frame.late`. If the travel time is below zero or above
-  /// the deadline, the clocks of the two hosts differ, and the frame is not changed.
+  /// Adds the duration that the frame was under way to `frame.late`. If this duration is below zero
+  /// or above the deadline, the clocks of the two hosts differ, and the frame is not changed.
   void add_lateness(LaneFrame& frame) const;
 
  private:

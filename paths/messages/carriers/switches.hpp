@@ -9,8 +9,8 @@
 
 namespace paths {
 
-/// Emulated switches of one process. The hosts of some clusters send frames to other clusters
-/// through a switch. A switch has one queue for each link to another cluster.
+/// Emulated switches of one process. If a cluster has a switch, its hosts send frames to other
+/// clusters through the switch. A switch has one queue for each link to another cluster.
 ///
 /// Switches add no delay of their own, and they do not count as hosts or steps of a message's
 /// route. If hosts are processes, each switch is a process, too (paths/run/run_switch).
@@ -26,7 +26,7 @@ class Switches {
   void add(std::uint32_t host, MessageEndpoint& lanes, eventspace::Recorder& recorder);
   /// Stops the switches. Requires: all hosts have ended.
   void stop();
-  /// Whether the number `place` denotes a switch, not a host.
+  /// Returns whether the number `place` denotes a switch, not a host.
   bool has(std::uint32_t place) const { return place >= hosts_.size(); }
   /// Processes a frame that the host `from` sends through the switch with this number.
   void deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame);
