@@ -111,8 +111,8 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
 }
 
 /// Sends all delayed grants. Called 250 ms after the first delay. The grants are needed even if the
-/// sources have credit: a source may use the channel for another purpose than this host, and learns
-/// this from the signature digest in the grant.
+/// sources have credit. A source that uses the channel for another purpose than this host learns
+/// that from the signature digest in the grant.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

@@ -135,9 +135,9 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }
 
-/// Does `work` after all frames have arrived. Queues the work twice, because the arrival time of
-/// the last frame (delay on the receiving link, and time of the processor) is known only after the
-/// frame has entered that link.
+/// Does `work` after all frames have arrived. Queues the work twice. The arrival time of the last
+/// frame depends on the receiving link and on the processor, and is known only after the frame has
+/// entered that link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_,

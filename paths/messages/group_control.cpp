@@ -11,8 +11,9 @@
 namespace paths {
 namespace {
 
-// Limits in bytes for the control frames that this host keeps for groups that it has not made yet:
-// about early_bytes_of_all for all sources together, but at least early_bytes_of_each per source.
+// Limits in bytes for early control frames, which this host keeps for groups that it has not made
+// yet. All sources together have about early_bytes_of_all, but each has at least
+// early_bytes_of_each.
 constexpr std::size_t early_bytes_of_all = std::size_t{16} << 20;
 constexpr std::size_t early_bytes_of_each = std::size_t{256} << 10;
 

@@ -155,9 +155,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, base::Nanos silent_max) {
   }
 }
 
-/// Counts a host as lost if the report of its end is overdue: the host states in its signs of life
-/// that it has sent the report, but the report has not arrived within half of `longest`. Without
-/// this function, both hosts would wait for ever.
+/// Counts a host as lost if the report of its end is overdue. Such a host states in its signs of
+/// life that it has sent the report, but the report has not arrived within half of `longest`.
+/// Without this function, both hosts would wait for ever.
 void RunPhases::lose_overdue(base::Nanos longest) {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;

@@ -17,7 +17,7 @@ namespace paths {
 
 /// Durations of the key `liveness` in the config.
 struct LivenessTimes {
-  base::Nanos beat = std::chrono::seconds(1);  ///< a host sends its peers a frame this often
+  base::Nanos beat = std::chrono::seconds(1);  ///< longest interval between frames to a living peer
   base::Nanos silent =
       std::chrono::seconds(15);  ///< duration without a frame after which a peer counts as gone
 
