@@ -13,7 +13,9 @@ namespace paths {
 
 /// Sends the frames of a connection by another transport. A transport needs a Detour if it finds
 /// out only after connect() that it cannot carry the connection. The receiver still knows the
-/// connection by its original number. Thread-safe: yes.
+/// connection by its original number.
+///
+/// Thread-safe: yes.
 class Detour {
  public:
   /// Requires: `by` outlives all calls of this object except original().

@@ -13,9 +13,9 @@ namespace paths {
 /// The check that a refused peer did not pass. A stranger (a peer that has not shown that it
 /// belongs to the run) receives only this word.
 enum class RefusalWord : std::uint8_t {
-  version,  ///< another protocol version
-  run,      ///< another run
-  plan,     ///< another config or plan
+  version,  ///< the peer has another protocol version
+  run,      ///< the peer belongs to another run
+  plan,     ///< the peer has another config or plan
   place,    ///< no such host or connection, a second connection, or no hello as first frame
   busy,     ///< too many hellos wait for the same call of deploy()
 };

@@ -147,7 +147,7 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
   std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {
-    std::uint32_t last = host;  // one link carries all connections to a host
+    std::uint32_t last = host;  // peer counted last; one link carries all connections to a peer
     for (const std::uint32_t other : connections_of(peers, host, outgoing)) {
       if (!share_memory(peers, host, other))
         needed += outgoing ? descriptors_of_outgoing : 1;

@@ -89,6 +89,7 @@ ConnectionId Links::connect(std::uint32_t host) {
   return *connection;
 }
 
+/// Makes a link to `host`, or for a peer that has connected (nullopt).
 /// Requires: mutex_ is held.
 Links::LinkPtr Links::new_link(std::optional<std::uint32_t> host) {
   const std::uint32_t number = next_link_++;
@@ -191,6 +192,7 @@ void Links::settle() {
   if (look_again_.load()) look_soon();
 }
 
+/// Returns whether no link keeps frames.
 /// Requires: mutex_ is held.
 bool Links::is_flushed() {
   return std::none_of(links_.begin(), links_.end(),
@@ -374,6 +376,7 @@ bool Links::forget_unused(const LinkPtr& link) {
   return true;
 }
 
+/// Removes a link from the tables.
 /// Requires: mutex_ is held.
 void Links::forget(const LinkPtr& link) {
   links_.erase(link->number);

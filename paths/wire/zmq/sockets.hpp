@@ -149,8 +149,8 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
   std::vector<HandedOver> batch_;
 
-  std::unique_ptr<SocketClaim> claim_;            // destroyed after the sockets
-  std::unique_ptr<Authenticator> authenticator_;  // destroyed after context_ is closed
+  std::unique_ptr<SocketClaim> claim_;            // must be destroyed after the sockets
+  std::unique_ptr<Authenticator> authenticator_;  // must be destroyed after context_ is closed
   zmq::context_t context_;
   zmq::socket_t router_;
   std::size_t router_part_bytes_ = body_part_bytes;  // size of the parts of bodies sent by it
