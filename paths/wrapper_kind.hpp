@@ -25,13 +25,13 @@ struct SettingHelp {
   std::string type;  ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
                      ///< "element", "host", "list of elements", "condition", ...
   std::string fallback;  ///< default as written in a config; "required" if there is none
-  std::string help;      ///< one sentence
+  std::string help;      ///< description of the setting in one sentence
 };
 
 /// Kind of collective in a high-level config. It has the same name as the kind of wrapper that its
 /// joins have.
 struct CollectiveKind {
-  std::string help;                        ///< one sentence
+  std::string help;                        ///< description of the collective in one sentence
   std::vector<SettingHelp> settings = {};  ///< settings of the collective and of its joins
   /// Reads and checks `settings`. Reports mistakes to the reader.
   void (*read)(base::MapReader&) = nullptr;

@@ -16,7 +16,7 @@ struct Overrides {
   /// Adds event collectors (wrappers that record operations) unless the config has `instrument`;
   /// also low-level.
   bool traced = false;
-  std::optional<std::uint16_t> port;     ///< base port; also low-level
+  std::optional<std::uint16_t> port;     ///< port of the first host; also low-level
   std::optional<std::string> transport;  ///< "tcp" or "ipc"; also low-level
   std::optional<std::string> stack;      ///< stack size per thread, such as "8MiB"; also low-level
 };

@@ -29,7 +29,7 @@ struct Connection;
 /// A request whose caller waits for a reply.
 struct PendingCall {
   std::uint32_t path = 0;
-  base::Payload moved;        // request's payload; set if the reply may refer to it
+  base::Payload moved;        // request's payload; set if the reply may omit an equal tuple
   base::Nanos until{0};       // deadline of the operation
   base::Nanos reply_time{0};  // how long after `until` the reply may still arrive
   Connection* connection = nullptr;

@@ -10,8 +10,8 @@ namespace paths {
 /// fast sender cannot fill the memory of a slow peer.
 ///
 /// Each request and each push uses one credit when it is sent. The receiver returns the credits
-/// with its next frame. When half of all credits are to be returned, the receiver returns them
-/// immediately, in a frame of the kind `credits`.
+/// with its next frame. When it owes half of all credits, it returns them immediately, in a frame
+/// of the kind `credits`.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
 class CreditWindow {

@@ -41,7 +41,8 @@ void Goodbyes::close_to_remaining_peers() {
 
 /// Returns for each peer the number of steps until its connections have ended. A step is a frame
 /// that this host still holds for the peer, or a missing reply of the peer to a goodbye of this
-/// host. Requires: the mutex is held.
+/// host.
+/// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())

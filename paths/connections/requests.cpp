@@ -160,8 +160,8 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
 }
 
 /// Removes a call that has its reply, or whose caller stopped waiting. If the request is still
-/// held, it is never sent. Requires: the mutex is held. The function may unlock it and lock it
-/// again.
+/// held, it is never sent.
+/// Requires: the mutex is held. The function may unlock it and lock it again.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

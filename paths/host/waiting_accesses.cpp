@@ -102,6 +102,7 @@ void WaitingAccesses::told(Waiting& waiting) {
   answer(waiting, waiting.outcome());
 }
 
+/// Removes an operation from the list of waiting operations.
 /// Requires: mutex_ held.
 void WaitingAccesses::unlink(Waiting& waiting) {
   (waiting.previous_waiting != nullptr ? waiting.previous_waiting->next_waiting : first_) =

@@ -21,10 +21,10 @@ namespace paths {
 /// the contributor that carries the round further down. With fixed_slot_after_all the other
 /// contributors get an empty result immediately.
 enum class Leader : std::uint8_t {
-  last_arriver,          ///< starts after all have arrived; the others wait for the result
-  first_arriver,         ///< starts immediately; the others wait for the result
-  fixed_slot,            ///< starts immediately; the others wait for the leader's tuple
-  fixed_slot_after_all,  ///< starts after all have arrived; the others do not wait
+  last_arriver,          ///< the last contributor to arrive; the others wait for the result
+  first_arriver,         ///< the first to arrive, immediately; the others wait for the result
+  fixed_slot,            ///< the one at `slot`, on arrival; the others wait for its tuple
+  fixed_slot_after_all,  ///< the one at `slot`, after all have arrived; the others do not wait
 };
 
 /// Rules of a join: its leader, its reduction, and the tuple that it expects.

@@ -63,7 +63,7 @@ struct Round {
   std::uint32_t here = 0;              ///< number of slots that have contributed
   std::atomic<std::uint32_t> gone{0};  ///< number of slots that have a result or never contribute
   bool has_leader = false;             ///< whether a contributor leads this round; at most one does
-  Failure failure;                     ///< set at most once, as is `result`
+  Failure failure;                     ///< failure of the round; set at most once, as is `result`
   std::optional<Result> result;
   std::unique_ptr<SharedFold> fold;  ///< nullptr if contributions are small
   runtime::WaitList waiting;         ///< contexts that wait for this round

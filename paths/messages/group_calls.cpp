@@ -192,6 +192,7 @@ std::string GroupCalls::cause_of_leaving(const GroupState& group) const {
   return group.said.empty() ? "" : group.over.at(*group.said.begin());
 }
 
+/// Ends the lanes with a peer, and sends it `left`, the report that this host leaves the group.
 /// Requires: the endpoint's mutex held.
 void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left) {
   constexpr const char* has_left = "this host has left the group";

@@ -57,6 +57,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   }
   bool are_there() const { return count_.load() > 0; }
 
+  // Notes the time of the next due work, and registers with the runtime if there is work.
   // Requires: the mutex of the endpoint is held.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());

@@ -172,7 +172,7 @@ class StructureCheck {
   const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> entered_by_;  ///< index of the last path that entered each stage
+  std::vector<std::uint32_t> entered_by_;  ///< by stage: index of the last path that entered it
   std::vector<StageId> stage_of_join_;
   std::vector<bool> used_;
 };

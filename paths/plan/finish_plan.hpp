@@ -16,7 +16,8 @@ namespace paths {
 /// Throws:   ConfigError if a requirement is violated.
 void finish_plan(Plan& plan, const WrapperKinds& kinds);
 /// Completes a plan that was read from a config. `text` has the positions of the plan's parts in
-/// the config. Adds mistakes to `mistakes`. Throws: ConfigError with all mistakes.
+/// the config. Adds mistakes to `mistakes`.
+/// Throws: ConfigError with all mistakes.
 void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
 

@@ -16,8 +16,8 @@ namespace paths {
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
 
-/// Returns an upper bound for the size in bytes of all tuples that travel on the path; nullopt if
-/// the plan declares no templates for them.
+/// Returns the maximum size in bytes of one tuple on the path; nullopt if the plan declares no
+/// templates for its tuples.
 std::optional<std::uint64_t> tuple_bytes_max(const Plan& plan, const WrapperKinds& kinds,
                                              std::uint32_t path);
 

@@ -46,7 +46,7 @@ struct Plan {
   enum class Security : std::uint8_t {
     run,      ///< encryption with the keys of the run
     network,  ///< no encryption by PATHS, because the network itself is protected
-    plain,    ///< none
+    plain,    ///< no encryption
     keys,     ///< encryption with keys of each host
   };
   /// Words for the values of Security in a config, in the order of the values. `keys` has no word,
@@ -108,7 +108,7 @@ struct Plan {
     std::string name;
     std::string kind;          ///< kind of collective; "exchange" for an exchange
     std::string of;            ///< name of the collective or exchange to which the graph belongs
-    std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" if not given
+    std::string algorithm;     ///< setting `algorithm` of the collective; "" if not given
     base::Settings settings;   ///< settings of the reduction; its joins have the same settings
     base::Settings condition;  ///< condition of the collective; null if none
     base::Position position;

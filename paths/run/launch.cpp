@@ -40,7 +40,7 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // more than the kernel needs to end a process
+constexpr int death_longest_ms = 1000;  // longest wait for the kernel to end a killed process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
 constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
