@@ -23,8 +23,7 @@ namespace {
 constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte order of frames
 // Maximum size in bytes of each text in a header or in a failure.
 constexpr std::size_t text_bytes_max = 4096;
-constexpr std::uint8_t flag_failure =
-    1;                          // if set, the body consists of the four texts of a failure
+constexpr std::uint8_t flag_failure = 1;  // set if the body has the four texts of a failure
 constexpr int cause_shift = 1;  // the bits above flag_failure are the cause of the failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
