@@ -119,7 +119,8 @@ std::span<const std::byte> FrameAssembly::read_header(const zmq::message_t& head
   return header_;
 }
 
-/// Begins a body of several parts. Returns false if it may not begin.
+/// Begins a body of several parts with `total` bytes. Returns false if the body must not begin now,
+/// or must not have this size.
 bool FrameAssembly::begin(const zmq::message_t& header, std::uint64_t total,
                           const BodyBytesMax& most) {
   if (is_under_way() || total == 0) return false;
