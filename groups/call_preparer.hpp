@@ -11,22 +11,25 @@
 
 namespace groups {
 
-/// Validates the calls of a group and finds their schedules. Keeps the most recent ones.
+/// Validates the calls of a group and finds their schedules. Caches the most recent calls and their
+/// schedules.
 ///
 /// Borrows:     the view.
 /// Thread-safe: yes.
 class CallPreparer {
  public:
   explicit CallPreparer(const GroupView& view) : view_(view) {}
-  /// Tells which hosts can share a memory region. Must be called before the first call is prepared.
+  /// Sets which hosts can share a memory region. Must be called before the first prepare().
+  /// `machines` must outlive this object.
   void take_machines(const Machines& machines) { machines_ = &machines; }
   /// Validates a call and finds its schedule.
-  /// Throws: UsageError for impossible counts, if no schedule supports the call, or if the schedule
-  ///         needs a larger limit of unfinished steps or more ports (ports.hpp). A small limit is
-  ///         accepted if messages can be sent by credit.
+  /// Throws: UsageError for impossible counts, or if no schedule supports the call. Also if the
+  ///         schedule deadlocks under the call's limits: it needs more unfinished steps
+  ///         (Call::window) or more simultaneous messages (Call::ports). If messages can be sent by
+  ///         credit, no limit of unfinished steps is rejected.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
-  /// Returns the limits on simultaneous messages: those of a plan file if it is the schedule,
-  /// otherwise those of the call.
+  /// Returns the limits on simultaneous messages. A planned schedule has limits of its own; other
+  /// schedules use the limits of the call.
   static const pricing::Ports& ports_of(const Call& call, const Selection& choice) {
     return choice.planned ? choice.planned->execution.ports : call.ports;
   }

@@ -13,8 +13,8 @@
 namespace groups {
 namespace {
 
-/// Additional time before a common start. It covers slow messages of the exchange in which the
-/// members agree on the start time.
+/// Time between the agreement on a common start and that start. It covers late messages of the
+/// exchange in which the members agree.
 constexpr base::Nanos spare_time = std::chrono::milliseconds(20);
 
 /// Returns the greatest time of all members.

@@ -180,7 +180,8 @@ void Group::run(Call call) {
 
 namespace {
 
-/// Records in the trace how long a member waits for an operation: for the lifetime of this object.
+/// Records in the trace that a member waits for an operation: from the construction of this object
+/// to its destruction.
 struct TracedWait {
   const Running& running;
   const std::size_t member;
@@ -221,7 +222,7 @@ struct StartedCall final : runtime::Pending<void> {
       return runtime::keep_for_ever(std::tuple(std::move(group), std::move(running)));
     try {
       take(runtime::Deadline::never());
-    } catch (const std::exception&) {  // the owner dropped the handle, and thus ignores errors
+    } catch (const std::exception&) {  // ignored, because the owner did not call wait()
     } catch (const runtime::Stop&) {   // the next wait of this thread or fiber throws Stop again
     }
   }

@@ -137,8 +137,8 @@ paths::Failure HostGroup::execute_or_fail(Running& running, std::exception_ptr& 
   }
 }
 
-/// Returns a failure whose reason also quotes this host's call. Adds no call to a reason that
-/// contains this call already, or that names an operation without quoting a call.
+/// Returns a failure whose reason also quotes this host's call. Leaves the reason as it is if it
+/// contains this call already, or if it names an operation without quoting its call.
 paths::Failure HostGroup::with_call(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
@@ -228,7 +228,7 @@ void HostGroup::execute_schedule(const OperationName& name, const Selection& cho
 }
 
 /// Carries out the operation in shared memory. Returns false if the group has no shared region
-/// (MachineGroup).
+/// (MachineGroup::run).
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
   // The lambda captures only two pointers, so that std::function needs no allocation.
@@ -297,8 +297,8 @@ void HostGroup::wait(Running& running, std::uint32_t place, runtime::Deadline de
   if (running.failure) operations_.throw_to(place, *running.failure);
 }
 
-/// Fails the operation of a member that was stopped, because the member's arrays are freed although
-/// other members and hosts may still use them.
+/// Fails the operation of a member whose thread was stopped: the arrays of that member are freed,
+/// and no other member or host may use them any more.
 void HostGroup::abandon(Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
   running.is_abandoned = true;
@@ -309,7 +309,8 @@ void HostGroup::abandon(Running& running, std::uint32_t place) const {
 
 /// Waits until the operation has ended and the arrays are free. After the config's deadline, fails
 /// an operation whose members have not all arrived. After the deadline `given`, fails any operation
-/// that waits for members or hosts. Continues to wait after such a failure.
+/// that waits for members or hosts. After such a failure, still waits for the end, when no arrays
+/// are in use any more.
 void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given) {
   while (!running.completion.done()) {
     const runtime::Deadline until = runtime::sooner(view_.runtime(), view_.deadline(), given);

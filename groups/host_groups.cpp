@@ -16,7 +16,7 @@ HostGroups& HostGroups::of(paths::Host& host) {
   const auto make = []() -> std::unique_ptr<paths::ThreadWatcher> {
     return std::make_unique<HostGroups>();
   };
-  // HostGroups is the only class that derives from ThreadWatcher.
+  // The cast is safe: HostGroups is the only class that derives from ThreadWatcher.
   return static_cast<HostGroups&>(host.thread_watcher(make));
 }
 
@@ -72,7 +72,7 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
   std::string_view reason = failure.reason();
   constexpr std::string_view told = "it received the error: ";
-  // Keep only the original cause of a chain of failures.
+  // In a chain of failures, the text after the last `told` is the original cause. Keep only that.
   const std::size_t behind = reason.rfind(told);
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);

@@ -59,9 +59,9 @@ class OperationTable {
   void check(std::uint64_t number) const;
   /// Removes an operation that has ended, and completes it. `failure` is nullptr on success.
   void end(Running& running, const paths::Failure& failure, runtime::DeferredWakes& wakes);
-  /// Fails an operation if it has missed a deadline: any operation if `waiter` is given, otherwise
-  /// only one whose members have not all arrived. `waiter` is the place of the member that has set
-  /// the deadline; nullopt for the deadline of the config.
+  /// Fails an operation that has missed a deadline. `waiter` is the place of the member that set
+  /// the deadline. If it is nullopt, the deadline is that of the config, and only an operation
+  /// whose members have not all arrived fails.
   void fail_late(Running& running, std::optional<std::uint32_t> waiter);
   /// Fails the operation with that number on all hosts. `failing` tells which other operations
   /// fail, too.

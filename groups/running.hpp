@@ -27,7 +27,7 @@ struct Running {
   /// Digest of the operation, for comparison between hosts, if it ran in shared memory; otherwise
   /// 0.
   std::uint64_t shared_digest = 0;
-  /// Set if a member is stopped, as its arrays are then freed.
+  /// Becomes true if the thread of a member is stopped. The arrays of that member are then freed.
   std::atomic<bool> is_abandoned{false};
   std::uint64_t turn = 0;  ///< turn in the shared region (MachineGroup::new_turn); 0 = uses lanes
   runtime::Completion completion;

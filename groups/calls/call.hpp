@@ -43,11 +43,12 @@ struct Call {
   /// applies to all blocks.
   std::vector<std::uint64_t> counts = {};
   /// Name of the schedule. "best": the one with the least predicted time. "tuned": the schedule
-  /// that the config's table of decisions names; as "best" if the table has no row for this
-  /// operation.
+  /// that the config's table of decisions names; the same as "best" if the table has no row for
+  /// this operation.
   std::string algorithm = "tuned";
-  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums equal those of
-  /// one tree bit for bit. That tree combines the hosts of each cluster first, then the clusters.
+  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums are bit for bit
+  /// those of one fixed tree. The tree combines the hosts within each cluster first, then the
+  /// clusters.
   bool is_canonical = false;
   /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
   /// number of hosts if that is larger. Members may have different limits.
@@ -81,8 +82,8 @@ struct Call {
   std::shared_ptr<base::Buffer> made = {};
 };
 
-/// Calls of the members on one host in one operation, ordered by the members' places (Layout).
-/// nullptr = the member has not arrived yet.
+/// The calls that the members on one host pass to one operation, ordered by the members' places
+/// (Layout). nullptr = the member has not arrived yet.
 using Calls = std::vector<std::shared_ptr<const Call>>;
 /// Returns a pointer that does not own the call.
 inline std::shared_ptr<const Call> borrowed(const Call& call) {

@@ -41,7 +41,7 @@ class Chunks {
     for (collectives::Rank target = 0; target < task_.size(); ++target) use(given(target, round));
   }
   /// Returns the part of `source`'s chunk that this member needs. `from` is a range of that chunk.
-  /// `to` is the index of the first element in the block that `source` sends to this member.
+  /// `to` is the position of its first element in the block that `source` sends to this member.
   Piece taken(collectives::Rank source, collectives::Count round) const;
 
  private:

@@ -25,7 +25,7 @@ class WrongContribution : public base::BadValue {
 };
 
 /// Applies a reduction operation to two operands. In a service context (a fiber that does work for
-/// other hosts), it lets other fibers run after every 64 KiB.
+/// other hosts), it lets other fibers run after every 64 KiB of folded values.
 ///
 /// Thread-safe: no; one OS thread or fiber at a time.
 class Fold {
@@ -44,8 +44,8 @@ class Fold {
   /// All have the size of `into`, and none overlaps it.
   /// Throws: base::BadValue with the index of the element. `into` is then undefined.
   void fold_all(std::span<std::byte> into, std::span<const std::span<const std::byte>> values);
-  /// Checks values that have not been combined with others. Folding with a built-in operation needs
-  /// no such check, because it checks both operands.
+  /// Checks the values of a contribution that was not combined with others. Folding with a built-in
+  /// operation needs no such check, because it checks both operands.
   /// Throws: base::BadValue for a NaN, unless values are Values::ieee.
   void check(std::span<const std::byte> values) const;
   /// Returns the largest multiple of the element size that is at most `bytes`, but at least one
@@ -56,7 +56,8 @@ class Fold {
   std::size_t element_bytes() const { return element_bytes_; }
   /// Returns whether folding runs no code of the application.
   bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
-  /// Normalizes a single contribution, which was not combined with others, as combining would.
+  /// Normalizes a contribution that was not combined with others. Combining normalizes its result
+  /// itself.
   void alone(std::span<std::byte> values) const;
 
  private:

@@ -193,7 +193,7 @@ collectives::Counts CallCounts::between_hosts(const Layout& layout, Collective b
   using collectives::Counts;
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
   const std::uint64_t members = layout.members_on(0);
-  // If a reduction gathers all values instead, the block of each member is its whole vector.
+  // If hosts gather the values of a reduction, the block of each member is its whole vector.
   const bool has_vectors = between != call_.collective && has_blocks(between);
   const bool are_alike = (is_even_ || has_vectors) && layout.is_even();
   if (between == Collective::barrier) return Counts::each(1, 1);

@@ -23,8 +23,8 @@ class Layout {
   /// Throws: UsageError if the list is empty, repeats a thread, or names a thread that the plan
   ///         does not have.
   Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads);
-  /// Returns a layout that all equal groups of this process share. A layout of many threads is
-  /// large.
+  /// Returns the layout that all equal groups of this process share. It is shared because a layout
+  /// of many threads is large.
   static std::shared_ptr<const Layout> of(const paths::Plan& plan,
                                           const std::vector<std::uint32_t>* threads);
 
@@ -42,8 +42,8 @@ class Layout {
   }
   std::uint32_t participant_at(std::uint32_t place) const;
   /// Calls `use(first, behind)` for each run of consecutive ranks among the members that form a
-  /// participant. `behind` is the rank after the last one of the run. Runs come in the order of
-  /// places.
+  /// participant. `behind` is the rank after the last one of the run. Runs come in the order of the
+  /// members' places.
   template <class Use>
   void each_run(std::uint32_t participant, const Use& use) const {
     for (std::uint32_t at = first_on(participant); at < first_on(participant + 1);) {
@@ -87,7 +87,7 @@ class CallCounts {
 
   std::uint64_t vector() const { return total_; }  ///< number of elements of all blocks
   std::uint64_t block(std::uint32_t rank) const { return is_even_ ? each_ : counts_[rank]; }
-  /// Returns the total number of elements in the blocks of all lower ranks.
+  /// Returns the total number of elements in the blocks of all members with lower ranks.
   std::uint64_t before(std::uint32_t rank) const { return is_even_ ? each_ * rank : begins_[rank]; }
   /// Returns the number of elements that `source` sends to `target` in an alltoall.
   std::uint64_t pair(std::uint32_t source, std::uint32_t target) const {

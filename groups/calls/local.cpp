@@ -68,8 +68,8 @@ std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const 
 
 /// Returns whether the members' values are checked later, so that they need no check now. Folding
 /// with a built-in operation checks the values of several members. The schedule checks the values
-/// of a single member, except in an exclusive scan between hosts: there it may leave some values
-/// unfolded.
+/// of a single member, except in an exclusive scan between hosts: there the schedule may leave some
+/// values unfolded, and thus unchecked.
 bool Local::is_checked_later() const {
   if (!fold_.is_built_in() || gathers_values()) return false;
   return calls_.size() > 1 || between_ != Collective::exscan;
@@ -226,7 +226,7 @@ void Local::line_up_in() {
   }
 }
 
-/// Copies the members' inputs of an alltoall to one array, ordered by target host, then by source
+/// Copies the members' inputs of an alltoall to one array, sorted by target host, then by source
 /// member, then by target member.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
@@ -298,7 +298,7 @@ void Local::distribute() {
       }
       return copy_all();
     case Collective::allreduce:
-      // The members have the result already: see fold_into_all().
+      // The members already have the result: fold_into_all() has stored it.
       if (in_.data() == out_.data()) return;
       return copy_all();
     case Collective::broadcast: return copy_all();

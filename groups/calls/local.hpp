@@ -23,8 +23,8 @@ namespace groups {
 ///              gathers all contributions and folds them.
 class Local {
  public:
-  /// `me` is the participant that this host is, and `calls` has the calls of its members, ordered
-  /// by place (Layout). The constructor folds the inputs.
+  /// `me` is the number of this host as a participant. `calls` contains the calls of its members,
+  /// ordered by place (Layout). The constructor folds the inputs.
   /// Throws: WrongContribution.
   Local(const Layout& layout, std::uint32_t me, const Calls& calls, const CallCounts& counts,
         Fold& fold, std::size_t element_bytes);
@@ -39,10 +39,12 @@ class Local {
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
   /// Returns whether the schedule must check the values of `in` that it sends or copies. It must if
-  /// the host has only one member, because this object then folds nothing.
+  /// the host has only one member, because this object then folds nothing, and only folding checks
+  /// values.
   bool is_in_unchecked() const;
-  /// Identifies the contributor after the schedule has found a wrong value. Throws:
-  /// WrongContribution if the value is from this host's only member.
+  /// Finds out whether this host's only member contributed a wrong value. The caller calls it after
+  /// the schedule has found such a value.
+  /// Throws: WrongContribution, which names the member, if the value is in that member's `in`.
   void name_contributor() const;
   /// Stores the results in the members' arrays after the schedule has ended. Throws:
   /// WrongContribution.

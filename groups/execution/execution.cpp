@@ -78,7 +78,7 @@ void Execution::admit() {
   memory_.drop_gathered();
 }
 
-/// Stores what is needed to perform the latest admitted step later.
+/// Stores the data with which begin() can later perform the latest admitted step.
 void Execution::keep(Slot slot) {
   if (slot >= kept_.size()) kept_.resize(slot + 1);
   const collectives::Step step = steps_.latest();
@@ -137,7 +137,7 @@ void Execution::begin(Slot slot) {
 
 /// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
 /// leaves next. They must get all messages, because a message may wait for a grant that arrives
-/// only after another message was sent. If messages take ports in program order
+/// only after another message was sent. If the number of messages under way is limited
 /// (Ports::are_in_order), send_in_order() passes them instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();

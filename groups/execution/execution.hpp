@@ -30,7 +30,8 @@ namespace groups {
 
 /// Identity of one operation of one group.
 struct OperationName {
-  std::uint64_t number = 0;  ///< number in its group; also the channel of its messages
+  /// Number of the operation in its group; also the channel of its messages.
+  std::uint64_t number = 0;
   /// Digest of the schedule, this call and all calls before it; must be equal on all hosts.
   std::uint64_t signature_digest = 0;
   std::string_view group;  ///< name of the group; must outlive this object
@@ -42,9 +43,10 @@ struct OperationName {
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
-  /// Limits on simultaneous messages. Real hosts send and receive at the same time. The executor
-  /// therefore ignores Ports::is_half_duplex, Ports::blocks and Ports::cost. The limit on sending
-  /// applies only if Ports::are_in_order. Otherwise the links choose the next frame.
+  /// Limits on simultaneous messages. The executor ignores Ports::is_half_duplex, Ports::blocks and
+  /// Ports::cost, because real hosts send and receive at the same time. It applies the limit on
+  /// sending only if Ports::are_in_order; otherwise all ready messages are passed to the lanes at
+  /// once.
   pricing::Ports ports = {};
 };
 
@@ -64,8 +66,8 @@ struct Share {
   /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
   /// are checked in any case.
   bool is_in_unchecked = false;
-  /// For each rank of the schedule, the number of that participant in the group. Empty if both
-  /// numbers are equal.
+  /// For each rank of the schedule, the number of that participant in the group. Empty if the two
+  /// numbers are equal for all ranks.
   std::span<const std::uint32_t> participants = {};
 };
 
@@ -131,7 +133,8 @@ class Execution {
     std::deque<Slot> steps;
     std::size_t taken = 0;
   };
-  // [0]: peers in the own cluster, or all peers; [1]: peers in other clusters.
+  // [0]: messages with hosts of the own cluster, or with all hosts if ports are not separate
+  // (Ports::are_apart). [1]: messages with hosts of other clusters.
   using PortsApart = std::array<Ports, 2>;
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;

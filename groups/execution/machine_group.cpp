@@ -112,7 +112,7 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
   const collectives::CollectiveSpec task{collective, topology_, operation.task.counts, root};
   // A leader waits twice, for the hosts of its machine and then for other leaders. The other hosts
   // do not see its progress in between, so they wait twice as long for the result. If one of the
-  // leader's waits is too long, the leader fails the operation itself.
+  // leader's waits exceeds the patience, the leader fails the operation itself.
   Patience patience = operation.patience;
   if (collective == Collective::broadcast && me_ != root) patience.longest *= 2;
   region.run({.turn = operation.turn,
@@ -204,8 +204,8 @@ bool MachineGroup::agree(const RegionOperation& operation, bool has_regions) {
   if (me_ != 0 || machine_ != 0) {
     const std::uint32_t asking = me_ != 0 ? hosts_[0] : first_on(0);
     send(operation, asking, name_of_mapped, has_regions ? yes : "");
-    // Waits up to three times the patience: the asking host may wait for other hosts first, and
-    // those for further hosts.
+    // Waits up to three times the patience. The host that sends the result may first wait for other
+    // hosts, and those may wait for further hosts.
     has_regions = receive(operation, asking, name_of_agreed, 3) == yes;
   }
   for (const std::uint32_t host : asked)

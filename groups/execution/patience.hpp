@@ -29,9 +29,10 @@ struct Patience {
 std::optional<std::size_t> wait_patiently(runtime::WaitSet& waits, const runtime::Runtime& runtime,
                                           const Patience& patience);
 
-/// Throws: TravelError that reports `patience` without progress. `operation` describes the
-///         operation, and `hosts` are the hosts for which it waited. The text contains the name of
-///         this host, because other hosts receive the text, too.
+/// Throws: TravelError, which reports that the operation made no progress for the duration
+///         `patience`. `operation` describes the operation, and `hosts` are the hosts for which it
+///         waited. The text contains the name of this host, because other hosts receive the text,
+///         too.
 [[noreturn]] void throw_late(const std::string& operation, const paths::MessageGroup& lanes,
                              const std::vector<std::uint32_t>& hosts, base::Nanos patience);
 

@@ -33,7 +33,7 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
 }
 
-/// Returns whether the group uses shared regions for the call, if it has them. It does not if some
+/// Returns whether a group that has shared regions uses them for the call. It does not if some
 /// blocks are large and most are small: chunks with a piece of every block would then be almost
 /// empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question,

@@ -42,8 +42,8 @@ struct PreparedCall {
 /// Thread-safe: no; guarded by its owner's mutex.
 class PreparedCallCache {
  public:
-  /// Returns whether the cache may keep a call. Calls with very many counts would need too much
-  /// memory.
+  /// Returns whether a call is small enough for the cache. Calls with very many counts would need
+  /// too much memory.
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
   /// Returns the prepared call from the cache; prepares the call if it is not there. Throws as
   /// PreparedCall does.

@@ -86,8 +86,8 @@ void RegionExecution::fold(std::span<std::byte> into,
   }
 }
 
-/// Ends a round: waits until all members have written their values. Records this wait in the trace
-/// for the first round of the operation.
+/// Ends a round: waits until all members have written their values. In the first round of the
+/// operation, records the wait in the trace.
 void RegionExecution::exchange_values() {
   throw_if_abandoned(operation_);
   runtime::yield_to_services();
@@ -166,7 +166,7 @@ void RegionExecution::gather() {
   }
 }
 
-/// Returns the value that a member posts for this root. Blocks until it is posted.
+/// Returns the value that a member posts in shared memory for this root. Blocks until it is there.
 std::span<const std::byte> RegionExecution::await_posted(std::uint32_t member, std::size_t bytes) {
   if (!member_.has_posted(member)) late_ = member;
   return member_.posted(call(), member, bytes);
@@ -279,8 +279,8 @@ RegionExecution::Blocks RegionExecution::blocks_of(const collectives::Collective
 // ---- traces ------------------------------------------------------------------------------------
 
 /// Records the first wait of the operation in the trace, as a message that this host receives from
-/// `source`. If this host is the source, records a message to each host that reads its value. Does
-/// nothing after the first wait.
+/// `source`. If this host is the source, records a message to each host that reads its value. Later
+/// waits are not recorded.
 void RegionExecution::record_wait(std::uint32_t source) {
   if (operation_.trace == nullptr || is_wait_recorded_) return;
   is_wait_recorded_ = true;

@@ -54,8 +54,8 @@ void check_own(const RegionOperation& operation, collectives::Range range);
 /// Thread-safe: no; one OS thread or fiber at a time. Borrows its arguments.
 class RegionExecution {
  public:
-  /// `me` is this host's number among the members. `participants` are the members' numbers in the
-  /// group.
+  /// `me` is the index of this host among the hosts of the region. `participants` contains, for
+  /// each of these hosts, its number as a participant of the group.
   RegionExecution(const RegionOperation& operation, paths::Member& member, std::uint32_t me,
                   const std::vector<std::uint32_t>& participants)
       : operation_(operation), member_(member), me_(me), participants_(participants) {}

@@ -100,8 +100,8 @@ void RegionMember::wake(std::uint32_t member) {
 
 /// Starts to receive a message of each other host on the channel of the operation. No host ever
 /// sends this message. The receive fails if the operation fails or the host is lost, and so
-/// notifies this host. When this host asks the other hosts, they compare their use of the channel
-/// with this receive.
+/// notifies this host. It also tells the other hosts on which channel this host waits when it asks
+/// whether they can still take part.
 void RegionMember::expect_failures() {
   const OperationName& of = operation_->name;
   failures_.resize(parts_.hosts.size());
@@ -140,8 +140,8 @@ std::optional<std::size_t> RegionMember::wait_for_entry() {
   return entry ? entry : std::optional(no_entry);
 }
 
-/// Throws the failure of a lost host if this host is among the members `late`, or if no member is
-/// left for which to wait.
+/// Throws the failure of a lost host if that host is in the list `late`, the members for which this
+/// host waits. Also throws it if no member is left whose message could end the wait.
 void RegionMember::throw_if_lost(const std::vector<std::uint32_t>& late) const {
   if (lost_.empty()) return;
   for (const std::uint32_t member : late)
@@ -171,7 +171,7 @@ void RegionMember::sleep(const std::function<std::vector<std::uint32_t>()>& late
       return;
     }
     // The other members can continue if the lost host has done its part. The failure is stored,
-    // because a later wait of the operation may be for this host.
+    // because a later wait of the operation may be for the lost host.
     lost_[found.member] = std::current_exception();
     const auto members = late();
     if (members.empty()) throw;

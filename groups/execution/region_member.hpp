@@ -54,15 +54,16 @@ class RegionMember final : public paths::Alarm {
   /// Ends a turn as failed, unless it has ended already. Must be called for each turn, even for one
   /// that in_turn() never began.
   void end_turn(std::uint64_t turn);
-  /// Sets the region. Requires: a call inside a turn, and no earlier call of use().
+  /// Sets the region. Requires: a call inside a turn, which is the first call of use().
   void use(paths::SharedRegion region);
   /// Carries out an operation in the region. Must be called inside the operation's turn.
-  /// `participants` are the members' numbers in the group.
+  /// `participants` contains, for each host of the region, its number as a participant of the
+  /// group.
   ///
   /// Throws: TravelError, OwnBadValue, base::BadValue.
   void run(const RegionOperation& operation, const std::vector<std::uint32_t>& participants);
 
-  // Alarm:
+  // Functions of paths::Alarm:
   void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) override;
   void check() override;
   void wake(std::uint32_t member) override;
@@ -84,12 +85,13 @@ class RegionMember final : public paths::Alarm {
   std::uint64_t now_ = 1;          // first turn that has not ended
   static constexpr std::uint64_t no_turn = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t first_failed_ = no_turn;  // first turn whose operation failed
-  // Null until use(). Guarded by mutex_, except that the operation whose turn it is reads it.
+  // Null until use(). Guarded by mutex_; the operation whose turn it is may read it without the
+  // mutex.
   std::unique_ptr<paths::Member> member_;
   // The members below are used only by the operation whose turn it is.
   const RegionOperation* operation_ = nullptr;
-  /// Receives under way, indexed by member of the region: of the next wake-up from that member, and
-  /// of its message that the operation has failed.
+  /// Receives under way, indexed by member of the region. Those in `alarms_` wait for the member's
+  /// next wake-up. Those in `failures_` fail if the operation fails or the member is lost.
   std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
   struct Entry {
     std::uint32_t member = 0;
@@ -99,9 +101,9 @@ class RegionMember final : public paths::Alarm {
   // Maps each number in waits_ to the receive that it stands for.
   std::map<std::size_t, Entry> entries_;
   bool are_alarms_lost_ = false;
-  base::Nanos asks_at_{0};      // when to ask the other hosts next, if wake-ups are lost
+  base::Nanos asks_at_{0};  // time of the next inquiry to other hosts; used if wake-ups are lost
   base::Nanos slept_since_{0};  // when the present wait began to sleep
-  // The failures of hosts that were lost during the operation, by member.
+  // Failure of each host that was lost during the operation, keyed by member of the region.
   std::map<std::uint32_t, std::exception_ptr> lost_;
 };
 

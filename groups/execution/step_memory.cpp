@@ -15,8 +15,9 @@ namespace {
 using collectives::Block;
 using Pieces = std::vector<std::span<std::byte>>;
 
-/// Calls `use(pieces)` repeatedly with the next piece of each list, until a list ends. The pieces
-/// of one call have the same size, and each is contiguous.
+/// Cuts the pieces of several lists into parts that match in size. Calls `use(parts)` with the next
+/// part of each list, until a list ends. The parts of one call have the same size, and each is
+/// contiguous.
 template <std::size_t n, class Use>
 void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   std::array<std::size_t, n> piece{}, done{};

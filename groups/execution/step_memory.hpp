@@ -22,10 +22,10 @@ class StepMemory {
   /// Begins an operation. The arguments must outlive it. `is_in_unchecked`: whether values of `in`
   /// must be checked before they are sent or copied.
   void restart(Memory& memory, Fold& fold, bool is_in_unchecked);
-  /// Finds the pieces of a message. Returns its size in bytes.
+  /// Finds the pieces of memory that form a message. Returns the size of the message in bytes.
   std::size_t find(const Blocks& blocks);
-  /// Returns the pieces that the latest call has found: those of a message, or the result of a fold
-  /// or copy.
+  /// Returns the pieces that the latest find(), fold() or copy() has found: those of the message,
+  /// or those of the result.
   const std::vector<std::span<std::byte>>& pieces() const { return into_; }
   std::size_t size_bytes() const;  ///< size of pieces()
   /// Returns the message that find() found as one contiguous copy. Consecutive calls for the same

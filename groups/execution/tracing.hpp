@@ -32,8 +32,8 @@ struct TraceNumbers {
 
 /// Trace of one host's part of an operation.
 ///
-/// Thread-safe: no. came() requires the group's lock. Only the thread or fiber that carries out the
-///              operation may call all other functions.
+/// Thread-safe: no. came() requires the group's lock. Any context may call waited(). Only the
+///              thread or fiber that carries out the operation may call the other functions.
 class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
@@ -41,8 +41,8 @@ class ShareTrace {
   /// Records the arrival of a member. `waits` is true if its thread waits for the result
   /// immediately.
   void came(std::size_t member, bool waits);
-  /// Records the wait of a member from `begin_nanos` until now. The member did not wait
-  /// immediately. Any context may call it.
+  /// Records that a member waited from `begin_nanos` until now. Used for members that did not begin
+  /// to wait at their arrival (came()).
   void waited(std::size_t member, std::int64_t begin_nanos) const;
   /// Records the schedule of the operation. `reason` is how it was chosen; "" if there was no
   /// choice.
@@ -96,7 +96,7 @@ class GroupTrace {
   TraceNumbers& numbers_;
   std::string name_;
   runtime::Mutex mutex_;
-  std::set<std::uint32_t> told_;  // numbers of the operations' texts that are recorded already
+  std::set<std::uint32_t> told_;  // text numbers of operations whose text is recorded already
 };
 
 }  // namespace groups

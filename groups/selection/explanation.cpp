@@ -19,7 +19,8 @@ using collectives::Count;
 
 constexpr std::uint32_t hosts_max = 32;
 constexpr double factor_max = 16;
-/// Accuracy of a crossover: maximum ratio of the two factors between which the schedule changes.
+/// Accuracy of a crossover. The search ends when the two factors between which the schedule changes
+/// have at most this ratio.
 constexpr double exactness = 1.02;
 
 constexpr NetworkCost all_costs[] = {NetworkCost::latency_between, NetworkCost::bandwidth_between,

@@ -12,7 +12,8 @@
 
 namespace groups {
 
-/// A cost of the network that may change. All links of the named kind change by the same factor.
+/// A cost of the network that explain() varies. All links of the named kind then change by the same
+/// factor.
 enum class NetworkCost {
   latency_between,    ///< latency between clusters
   bandwidth_between,  ///< bandwidth between clusters
@@ -22,7 +23,7 @@ enum class NetworkCost {
 };
 std::string_view name_of(NetworkCost cost);
 
-/// A value of a size or a cost above or below which the group would use another schedule.
+/// A size of the vector, or a cost of the network, at which the group changes to another schedule.
 struct Crossover {
   double factor = 1;     ///< this value, divided by the value of the present operation or network
   bool is_more = false;  ///< true: another schedule is used above this value; false: below it

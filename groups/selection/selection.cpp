@@ -48,9 +48,9 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Returns the costs to assume. If the network has no costs at all, they are the costs of a
-/// machine's memory or a fast network. Bytes must cost time. Otherwise the schedule with the fewest
-/// messages would be the best for any size.
+/// Returns the costs that the selection assumes. If the network has no costs at all, they are those
+/// of a machine's memory or a fast network. Bytes must cost time. Otherwise the schedule with the
+/// fewest messages would be the best for any size.
 AssumedCosts assumed_for(const pricing::Network& network) {
   if (!network.frame_costs.empty()) return {.has_network = true};
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
@@ -329,8 +329,8 @@ bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) 
 
 namespace {
 
-/// Removes from the ports of a planned schedule the limits that only the planner's model has. Keeps
-/// the limits that the executor applies.
+/// Clears those fields of a planned schedule's ports that only the planner's model has. Keeps the
+/// limits that the executor applies.
 /// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {
   if (ports.is_half_duplex)

@@ -50,7 +50,8 @@ struct Selection {
   /// planned for the network.
   std::optional<planning::Contender> planned = {};
   Reason reason = Reason::named;
-  /// The row of the table, if `reason` is a row; otherwise nullptr. `table` keeps the row valid.
+  /// The row of the table that names the schedule; nullptr if no row does. `table` keeps the row
+  /// valid.
   const tuner::Decision* decision = nullptr;
   std::shared_ptr<const tuner::DecisionTable> table = {};
   /// Name and parameters, such as "stretched:exchange=all,stretch=65536".
@@ -129,8 +130,8 @@ class Selector {
   const pricing::Network& links() const { return links_; }
   /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns a digest of the measured links; empty if the links of the plan are used. The digests
-  /// of two hosts differ if their links differ.
+  /// Returns a digest of the measured links; empty if the links of the plan are used. Two hosts
+  /// with different measured links have different digests.
   const std::string& belief() const { return belief_; }
 
  private:
