@@ -136,8 +136,8 @@ std::string further_deployments(const std::vector<std::string>& directories) {
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
-/// Whether the command must fail because the second run is slower (`--fail-over`). Prints the
-/// reason.
+/// Returns whether the command must fail because the second run is slower than the first
+/// (`--fail-over`). Prints the reason.
 bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& options) {
   if (!options.fail_over_percent) return false;
   const double percent = *options.fail_over_percent;

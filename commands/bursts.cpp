@@ -39,14 +39,15 @@ Request request_of(const base::Payload& payload) {
   return request;
 }
 
-/// Returns a message of `size` bytes. Its memory was written, so that sending it causes no page
-/// faults.
+/// Returns a message of `size` bytes. Its memory has been written before, so that the timed sending
+/// causes no page faults.
 base::Payload bytes_of(std::uint64_t size) {
   return base::Payload::filled(
       size, [](std::span<std::byte> place) { std::memset(place.data(), 0x55, place.size()); });
 }
 
-/// Returns the time on the run's virtual clock or on the machine's clock.
+/// Returns the current time of the virtual clock or, in a run on the steady clock, of the machine's
+/// clock.
 base::Nanos clock(const paths::Thread& thread) {
   const runtime::Runtime& runtime = thread.host().runtime();
   return runtime.utc_at_zero() + runtime.now();
@@ -58,9 +59,9 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
-/// Receives the timed messages. It requests the messages of the next round before it reports that
-/// the messages of the current round have arrived. Therefore every message has a grant (permission
-/// to send) before its sender begins.
+/// Receives the timed messages of all rounds. Before it reports the end of a round to the
+/// initiator, it requests the messages of the next round. The initiator starts a round only after
+/// the reports, so every message has a grant (permission to send) before its sender begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {

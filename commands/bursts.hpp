@@ -57,15 +57,17 @@ class Bursts {
   std::uint64_t bytes_ = 0;
 };
 
-/// Carries out the initiator's requests to send and receive, until the initiator calls release().
+/// On a host other than the initiator, carries out the initiator's requests to send and receive,
+/// until the initiator calls release().
 void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
-/// Whether all `hosts` read the same clock as this host. Equal addresses do not prove this, because
-/// a forwarded port leads to another machine. Requires: the hosts are in help().
+/// Returns whether all `hosts` read the same clock as this host. Equal addresses do not prove this,
+/// because a forwarded port leads to another machine. Requires: the hosts are in help().
 bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 
-/// Waits for a message without a deadline, and returns it. Throws if its sender is lost.
+/// Waits for a message without a deadline, and returns it. Throws: TravelError if its sender is
+/// lost.
 base::Payload patiently(runtime::Handle<paths::Received> receiving);
 
 }  // namespace commands

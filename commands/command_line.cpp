@@ -59,8 +59,8 @@ void add_run_key_option(CLI::App& command, std::string& file) {
 
 namespace {
 
-/// Returns the command to which `words` lead from `app`: a subcommand, a subcommand of that, and so
-/// on.
+/// Returns the command that `words` name, beginning at `app`. Each word names a subcommand of the
+/// command before it.
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {

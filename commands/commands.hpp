@@ -55,7 +55,7 @@ struct RunOptions {
 /// the virtual clock, runs all hosts in one process. Returns the exit code.
 int run_hosts(RunOptions& options);
 
-/// Runs the program `paths`. `commit` is for `--version`.
+/// Runs the program `paths`. `commit` is the commit that `--version` prints.
 int run_program(int argc, const char* const* argv, std::string_view commit = "unknown");
 
 }  // namespace commands

@@ -15,7 +15,8 @@
 namespace commands {
 namespace {
 
-/// Writes text to an unlinked file. Returns its descriptor, which child processes inherit.
+/// Writes the text to a file without a name (an unlinked file). Returns its descriptor, which child
+/// processes inherit.
 base::Descriptor nameless_file(const std::string& text) {
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);
@@ -35,8 +36,8 @@ base::Descriptor nameless_file(const std::string& text) {
   return made;
 }
 
-/// Whether child processes can read the same text from this file name. Names such as /dev/stdin and
-/// /dev/fd/63 may refer to another file in each process.
+/// Returns whether child processes can read the same text from this file name. Names such as
+/// /dev/stdin and /dev/fd/63 may refer to another file in each process.
 bool is_same_everywhere(const std::string& file) {
   std::error_code ignored;
   const std::string where = std::filesystem::absolute(file, ignored).lexically_normal().string();

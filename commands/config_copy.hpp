@@ -8,8 +8,8 @@
 
 namespace commands {
 
-/// A config file that is read only once. A pipe or standard input cannot be read again. In that
-/// case, the processes that this one starts read a copy.
+/// A config file that is read only once. If the file is a pipe or standard input, which no process
+/// can read again, the processes that this one starts read a copy.
 ///
 /// Owns: the copy, which the kernel removes when the last process closes it.
 class ConfigCopy {

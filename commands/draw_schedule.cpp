@@ -30,7 +30,7 @@ struct Flow {
   }
 };
 
-/// Messages, keyed by sender and receiver, or by their clusters.
+/// Messages and bytes between pairs of hosts or clusters, keyed by sender and receiver.
 using Flows = std::map<std::pair<std::size_t, std::size_t>, Flow>;
 
 class ScheduleDrawer {
@@ -65,8 +65,8 @@ class ScheduleDrawer {
     flow.elements += step.elements();
   }
 
-  /// Whether the hosts that exchange messages form a tree: exactly one way leads from the root to
-  /// each host.
+  /// Returns whether the hosts that exchange messages form a tree: exactly one way leads from the
+  /// root to each host.
   bool is_tree() const {
     std::size_t ends = 0;
     for (const auto& peers : peers_) ends += peers.size();
@@ -175,7 +175,7 @@ class ScheduleDrawer {
 
   const ScheduleRequest& request_;
   Schedule schedule_;
-  std::vector<std::vector<Rank>> peers_;  // by host; in the order of first communication
+  std::vector<std::vector<Rank>> peers_;  // indexed by host; in the order of first communication
   Flows flows_;
   std::string text_;
 };

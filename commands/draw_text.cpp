@@ -15,8 +15,8 @@ class TextDrawer {
  public:
   explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
 
-  /// Draws a subtree. A chain stays in its column. A join has one branch for each path that enters
-  /// it.
+  /// Draws a subtree. A chain of wrappers stays in its column. A join has one branch for each path
+  /// that enters it.
   void draw(std::size_t index, const std::string& first, const std::string& rest) {
     const Drawing::Node& node = drawing_.nodes[index];
     text += fmt::format("{}{}\n", first, line(node));
@@ -43,8 +43,8 @@ class TextDrawer {
   const Drawing& drawing_;
 };
 
-/// Replaces numbers in a graph's name by N, for example in "rows.17.from_next". A config may
-/// declare one graph per thread, with names that differ only in the rank.
+/// Replaces each number in a graph's name by N: "rows.17.from_next" becomes "rows.N.from_next". A
+/// config may declare one graph per thread, with names that differ only in the rank.
 std::string without_numbers(const std::string& graph) {
   std::string pattern;
   std::size_t begin = 0;
@@ -66,7 +66,8 @@ void append_shape(const Drawing& drawing, std::size_t index, std::string& shape)
   shape += ')';
 }
 
-/// Returns a key that is equal for similar trees; "" if the graph's name has no number.
+/// Returns a key that is equal for trees of the same shape whose graphs' names differ only in
+/// numbers; "" if the name has no number.
 std::string likeness(const Drawing& drawing, const Drawing::Tree& tree) {
   std::string pattern = without_numbers(tree.graph);
   if (pattern == tree.graph) return {};

@@ -28,12 +28,13 @@ using groups::RankedSchedule;
 
 struct ExplainOptions {
   ScheduleOptions schedule;
-  std::string grouping;   ///< "" = the grouping of a caller
+  std::string grouping;   ///< name of an order of summation; "" = not given
   std::string decisions;  ///< file of a table; "" = the table of the config
   bool lists_all = false;
 };
 
-/// Returns a call of a group whose values may be combined in the order named by `grouping`.
+/// Returns a call whose values may be combined in the order that `grouping` names. Its values and
+/// operation are examples: i64 and max for "any", otherwise f64 and sum.
 groups::Call call_with(collectives::Collective collective, const std::string& grouping) {
   groups::Call call;
   call.collective = collective;
@@ -63,7 +64,8 @@ std::string text_of(const ScheduleRequest& request, const RankedSchedule& row) {
   return schedule_text(*row.candidate.algorithm, request.task, row.candidate.parameters);
 }
 
-/// Returns why a schedule is selected or not; "" if it is only slower than the selected one.
+/// Returns why a schedule is selected or not; "" if the only reason is that it is slower than the
+/// selected one.
 std::string reason_for(const RankedSchedule& row) {
   if (row.is_taken) return "taken";
   if (row.is_allowed) return "";
@@ -74,7 +76,8 @@ std::string reason_for(const RankedSchedule& row) {
   }
 }
 
-/// Returns the title of the output. If the collective does not use a schedule, it says so.
+/// Returns the title of the output. If the declared collective does not use a schedule, the title
+/// says so.
 std::string title_of(const ScheduleRequest& request) {
   if (!request.declared) return "Schedule";
   const DeclaredCollective& declared = *request.declared;
@@ -136,7 +139,7 @@ std::string cost_text(const pricing::Network& network, groups::NetworkCost cost,
     return rounded_time(network.message_cost, factor);
   std::vector<tuning::LinkSample> samples;
   if (cost == NetworkCost::message) {
-    // The costs of frames depend on their sizes.
+    // Prints no value for costs of frames, because they depend on the frames' sizes.
   } else if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
       if (link % (network.clusters() + 1) != 0)  // links between two clusters
@@ -260,7 +263,8 @@ void print_shared_memory(const ScheduleRequest& request) {
                  "forbid that with `shared_memory: false`.\n";
 }
 
-/// Prints the algorithms that do the collective, but not on this topology, with the reasons.
+/// Prints the algorithms that support the collective in general, but not on this topology, with the
+/// reasons.
 void print_refused(const ScheduleRequest& request, const std::vector<RankedSchedule>& ranking) {
   bool has_title = false;
   for (const Algorithm& algorithm : collectives::all_algorithms()) {

@@ -33,7 +33,8 @@ struct KeygenOptions {
 
 constexpr std::size_t list_bytes_max = 8u << 20;
 
-/// Checks the names before the first key is made.
+/// Checks the names of the hosts. Called before the first key is made, so that a mistake leaves no
+/// keys behind.
 void check_hosts(const KeygenOptions& options, const fs::path& list) {
   std::set<std::string> seen;
   const base::Settings known =

@@ -45,8 +45,8 @@ std::string character(const WrapperKind& kind) {
   return text;
 }
 
-/// Returns the collectives and settings with which a value of the config key `algorithm` may be
-/// combined.
+/// Returns a text that lists the collectives and settings that a config may combine with a value of
+/// its key `algorithm`.
 std::string combinations(const AlgorithmWord& word) {
   std::string text;
   if (!word.collectives.empty())

@@ -25,12 +25,12 @@ constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
 constexpr Nanos apart = 100ms;      // least time between the starts of two batches
 constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
-// Latencies below this are so short that a time slice of another process spoils a measurement.
+// A measurement whose messages take less than this is spoilt by one time slice of another process.
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns the least difference between the time of a message and the time of one byte. A smaller
-/// difference would depend too much on the overhead of the hosts.
+/// Returns the least additional time that a message of the measured size must take, compared with a
+/// message of one byte. A smaller difference would depend too much on the overhead of the hosts.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
 /// Returns the size of messages for the measurement of streams. The messages take so long that the
@@ -42,8 +42,8 @@ std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   return size;
 }
 
-/// Returns counters of the interference with this process. Column 8 of the first line of /proc/stat
-/// is the time that a hypervisor took (steal).
+/// Returns counters of events that disturb this process. Column 8 of the first line of /proc/stat
+/// is the time that the hypervisor gave to other machines (steal).
 tuning::Interference interference_so_far() {
   tuning::Interference so_far;
   rusage used{};
@@ -82,7 +82,7 @@ class LinkMeasurement {
     return *std::min_element(samples.begin(), samples.end());
   }
 
-  /// Establishes connections and touches pages.
+  /// Sends messages that are not measured, to establish connections and to touch pages.
   void warm_up() {
     constexpr std::size_t least_echoes = 3, most_echoes = 20;
     byte_ = least(bursts_.batch(first_pair(), {1}, least_echoes).front());
@@ -117,7 +117,7 @@ class LinkMeasurement {
     add(batch, is_spoilt_easily() && after.disturbs());
   }
 
-  /// Whether other processes can distort the times; false on the virtual clock.
+  /// Returns whether other processes can distort the times; false on the virtual clock.
   bool is_spoilt_easily() const {
     return byte_ < spoilt_below && !thread_.host().runtime().is_virtual();
   }
@@ -160,8 +160,8 @@ class LinkMeasurement {
     figures_.is_usable = found.is_usable();
   }
 
-  /// Without a common clock, the measured time covers the way there and back, so the latency is
-  /// half of it.
+  /// Stores the latency. Without a common clock, the measured time includes the reply, so the
+  /// latency is half of it.
   void take_latency(const tuning::Measurement& latency) {
     const double ways = bursts_.is_one_clock() ? 1 : 2;
     figures_.latency = Nanos(std::llround(latency.figure() / ways));
@@ -174,8 +174,8 @@ class LinkMeasurement {
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Sends messages of `size_` bytes over `streams` pairs of hosts at the same time. Returns by how
-  /// many nanoseconds they take longer than messages of one byte over the same pairs.
+  /// Sends messages of `size_` bytes over `streams` pairs of hosts at the same time. Returns how
+  /// many nanoseconds longer they take than messages of one byte over the same pairs.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);
@@ -258,7 +258,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
   const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
   const auto add_streams = [&](std::size_t tried) {
     const auto pairs = static_cast<double>(tried);
-    // Several streams take the same time as one, unless they compete for the link.
+    // Assumes that several streams take no longer than one stream until they fill the link.
     add(stream_batches, 2, pairs * bytes(),
         std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
     return tried <= streams;

@@ -25,7 +25,8 @@ struct LinkFigures {
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
   double bandwidth_spread = 0;
   std::uint64_t streams = 1;  ///< streams that together reach the full rate of the link
-  /// Whether `streams` is only a lower bound, because the largest number to try was still possible.
+  /// Whether `streams` is only a lower bound: even the largest number that was tried did not fill
+  /// the link.
   bool is_least = false;
   bool is_usable = false;  ///< false if other programs disturbed the measurement
   std::uint64_t bytes = 0;
@@ -51,8 +52,8 @@ LinkFigures measure_link(Bursts& bursts, const LinkTask& task);
 /// Returns `streams` different pairs of a source and a target. The pairs are spread evenly over the
 /// hosts.
 std::vector<HostPair> pairs_of(const LinkTask& task, std::size_t streams);
-/// Returns the largest number up to `most` for which `is_full` holds. Doubles the number until it
-/// does not hold, then bisects.
+/// Returns the largest number up to `most` for which `is_full` holds. Doubles the number until
+/// `is_full` does not hold, then bisects.
 /// Requires: `is_full` holds for 1. If it does not hold for a number, it holds for no larger
 ///           number.
 std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)>& is_full);

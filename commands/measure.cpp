@@ -60,7 +60,8 @@ int measure(MeasureCommand& command) {
   return run_hosts(command.run);
 }
 
-/// Runs one host's part of the measurement. `paths run` starts it like any program.
+/// Runs one host's part of the measurement. `paths run` starts this program in the same way as an
+/// application.
 int measure_as_host(const MeasureOptions& options) {
   NetworkMeasurement measurement(options);
   paths::Program program;

@@ -29,8 +29,8 @@ constexpr int of_source = 1, of_target = 2;
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-/// Returns the hosts of a cluster that have threads. The exit of the cluster is the first one, if
-/// it has threads.
+/// Returns the hosts of a cluster that have threads. The exit of the cluster is the first host in
+/// the list, if it has threads.
 std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluster) {
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -40,7 +40,8 @@ std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluste
   return hosts;
 }
 
-/// Returns the machine of a host. Hosts of one machine disturb each other on the steady clock.
+/// Returns a name of the machine on which a host runs. Hosts of one machine disturb each other on
+/// the steady clock.
 std::string machine_of(const paths::Plan& plan, std::uint32_t host) {
   const std::string& address = plan.hosts[host].address;
   if (address.starts_with("ipc:")) return "ipc";
@@ -172,8 +173,8 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   }
 }
 
-/// Estimates the cost of all tests, and prints it. For links without figures in the config, assumes
-/// defaults.
+/// Estimates the duration and the traffic of all tests, and prints them. For links whose figures
+/// the config does not state, assumes default values.
 void NetworkMeasurement::say_cost(const paths::Plan& plan) {
   bool is_guess = false;
   for (const auto& round : rounds_) {
@@ -274,8 +275,8 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
-/// Whether the streams together use the full rate of the hosts on one side. In that case, the link
-/// may be able to carry more streams.
+/// Returns whether the streams together use the full rate of the hosts on one side. In that case,
+/// the link may be able to carry more streams.
 bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
   constexpr double nearly = 0.9;
   const double rate = static_cast<double>(link.streams) * link.bits_per_second;

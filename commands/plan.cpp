@@ -32,8 +32,8 @@ void print_pools(const Participants& all) {
                            planning::lines(planning::pools_by_bandwidth(costs), all.hosts));
 }
 
-/// Alternatives that the command compares: algorithms of the library and of papers, and the fastest
-/// plan of Min³+.
+/// The schedules that the command compares: algorithms of the library and of papers, and the
+/// fastest plan of Min³+.
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
   std::size_t tried = 0;                        ///< number of compared plans of Min³+

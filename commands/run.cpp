@@ -99,8 +99,8 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
 }
 
 /// Returns the run key: the given one, otherwise a new one. If other machines start some hosts,
-/// only a common launcher can choose a key for all. The result is then nullptr if the run needs no
-/// key.
+/// this process cannot choose a key for all of them. Without a given key, the result is then
+/// nullptr if the run needs no key.
 std::shared_ptr<const paths::RunKey> key_of_run(const RunOptions& options, const paths::Plan& plan,
                                                 std::size_t hosts_here) {
   if (auto given = paths::find_run_key(options.run_key)) return given;
@@ -112,8 +112,8 @@ std::shared_ptr<const paths::RunKey> key_of_run(const RunOptions& options, const
   return nullptr;
 }
 
-/// Returns how to start the process that emulates a cluster's switch: this program with the
-/// subcommand `switch`.
+/// Returns the command that starts the process that emulates a cluster's switch: this program with
+/// the subcommand `switch`.
 paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
                              std::uint32_t cluster, const Run& run) {
   paths::Launch process;
@@ -127,14 +127,15 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
 }
 
 /// Reserves ports that no other run uses. Returns nullopt if the config sets ports, or if processes
-/// on other machines expect the usual ports.
+/// on other machines take part, which expect the usual ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
   // The ports of switches follow the ports of hosts.
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
-/// Returns the number of bytes in the longest name of a socket, relative to the run's folder.
+/// Returns the length in bytes of the longest name of a socket in the run's folder, without the
+/// name of the folder.
 std::size_t longest_relative(const paths::Plan& plan) {
   constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
   constexpr std::size_t door_of_tcp_bytes = std::string_view("doors/0123456789abcdef.door").size();
@@ -154,8 +155,8 @@ std::size_t longest_relative(const paths::Plan& plan) {
 }
 
 /// Makes the folder for the sockets of the run. With the transport TCP, hosts need it only for
-/// shared memory. If it cannot be made for them, they try folders of their own later, and report a
-/// failure themselves.
+/// shared memory. If it cannot be made in this case, each host later tries a folder of its own, and
+/// reports a failure itself.
 void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& sockets) {
   const bool needs_files = plan.transport == paths::Plan::Transport::ipc;
   if (!needs_files && !plan.shared_memory) return;
@@ -205,7 +206,8 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
     process.variables = variables(options, process.host, run);
     process.run_key = run.key;
     note_file(plan.hosts[host].address);
-    // The first host of the config prints results, so that its tables keep their format.
+    // The output of the first host gets no prefix, because this host prints the results: a prefix
+    // would break the format of its tables.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }

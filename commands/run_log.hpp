@@ -14,12 +14,11 @@ namespace commands {
 
 /// A file with one JSON object per line. A *tune* is one execution of `paths tune`. Its first line
 /// names what it tunes, such as the config and the clock. Then each run adds a line with the
-/// collective, its size, the schedule and the time. A void run, which was disturbed, has the time
+/// collective, its size, the schedule and the time. A run that was disturbed is void: its time is
 /// null. When the tune has written its table, it adds a last line.
 ///
-///     {"tune": "config 5b1f..., steady clock"}
-///     {"run": "allreduce 64 tree:shape=flat", "nanos": 10110000}
-///     {"finished": true}
+///     {"tune": "config 5b1f..., steady clock"} {"run": "allreduce 64 tree:shape=flat", "nanos":
+///     10110000} {"finished": true}
 ///
 /// Thread-safe: no.
 class RunLog {
@@ -29,10 +28,12 @@ class RunLog {
   /// Throws: std::runtime_error if the file cannot be written.
   RunLog(std::string file, const std::string& tune);
 
-  /// Returns the number of runs that were read and that take() has not returned yet.
+  /// Returns the number of runs that the constructor read from the file and that take() has not
+  /// returned yet.
   std::size_t remaining() const { return remaining_; }
-  /// Returns the next time that was read for `run`, such as "allreduce 64 tree:shape=flat". The
-  /// inner nullopt means a void run, the outer one that there are no more times.
+  /// Returns the next time that the file contains for `run`, such as "allreduce 64
+  /// tree:shape=flat". Outer nullopt: the file contains no further time. Inner nullopt: the run was
+  /// void.
   std::optional<std::optional<base::Nanos>> take(const std::string& run);
   /// Appends a run to the file. `time` is nullopt for a void run. Throws: std::runtime_error if the
   /// file cannot be written.

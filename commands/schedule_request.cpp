@@ -200,7 +200,7 @@ void read_declared(const ScheduleOptions& options, ScheduleRequest& request,
                            declared.reduction.shape.count);
 }
 
-/// Returns the names of the algorithms that do the collective, for an error message.
+/// Returns the names of the algorithms that support the collective, for an error message.
 std::string those_for(Collective collective) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : collectives::all_algorithms())

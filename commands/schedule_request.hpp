@@ -41,7 +41,7 @@ struct Participants {
   std::optional<pricing::Network> network;  ///< set only if a config is given
   std::vector<std::string> hosts;           ///< names, by rank
   std::vector<std::string> clusters;        ///< names, by number of the cluster in the topology
-  /// Participants by machine. Set only if the config lets hosts of a machine share memory.
+  /// Machines of the participants. Set only if the config lets hosts of a machine share memory.
   std::optional<groups::Machines> machines;
 };
 
@@ -90,7 +90,7 @@ Participants read_participants(const ScheduleOptions& options, base::Mistakes& m
 std::optional<collectives::Collective> read_collective(const std::string& word,
                                                        base::Mistakes& mistakes);
 /// Throws: ConfigError that lists every mistake: unknown words (with similar ones), sizes beyond 64
-///         bits, and an algorithm that cannot do the collective (with the reason).
+///         bits, and an algorithm that does not support the collective (with the reason).
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
 /// Returns a schedule as text that read_request() accepts, such as

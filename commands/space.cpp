@@ -31,8 +31,8 @@ struct SpaceOptions {
   std::uint64_t tuples = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Returns the processes that use a space, except this one, as in "owned by 1234 (solver), mapped
-/// by 1250 (monitor)".
+/// Returns a text about the processes that use a space, without this process, such as "owned by
+/// 1234 (solver), mapped by 1250 (monitor)".
 std::string whose(const SharedSpace& space) {
   const pastset::SharedMapping& mapping = space.mapping();
   const auto processes = mapping.processes();

@@ -79,7 +79,8 @@ int tune(TuneCommand& command) {
   return run_hosts(command.run);
 }
 
-/// Runs one host's part of the tuning. `paths run` starts it like any program.
+/// Runs one host's part of the tuning. `paths run` starts this program in the same way as an
+/// application.
 int tune_as_host(const TuneOptions& options) {
   TuningRun tuning(options);
   paths::Program program;

@@ -42,8 +42,8 @@ constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
 /// Estimated time that the agreement on a common start adds to each run.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 
-/// Returns the call that is tuned. Reductions are sums of f64, in any order that a group permits
-/// for them.
+/// Returns the call that is tuned. Reductions are sums of f64, in any order of summation that a
+/// group permits for f64.
 groups::Call call_of(Collective collective) {
   groups::Call call;
   call.collective = collective;
@@ -68,7 +68,8 @@ std::vector<Collective> read_collectives(const std::vector<std::string>& names) 
   return read;
 }
 
-/// Reads "SIZE" or "FIRST:LAST". Returns FIRST, each `size_step` times the one before, and LAST.
+/// Reads "SIZE" or "FIRST:LAST". Returns the sizes FIRST, FIRST * `size_step`, FIRST * `size_step`²
+/// and so on, and LAST.
 std::vector<tuner::Bytes> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto first = base::parse_bytes(text.substr(0, colon));
@@ -95,7 +96,7 @@ std::string text_of(const pricing::Candidate& candidate) {
 
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
-/// Returns whether a search measured at least one schedule.
+/// Returns whether the search that made the table measured at least one schedule.
 bool has_measured(const tuner::Table& table) {
   return std::any_of(table.choices.begin(), table.choices.end(),
                      [](const tuner::SizeChoice& choice) { return choice.measured.has_value(); });
@@ -245,8 +246,8 @@ void TuningRun::run(paths::Thread& thread) {
 tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
   const auto families = pricing::families_of(spec, element_bytes, worst_order(call_of(collective)));
-  // On the virtual clock, runs take only the times that the config states, so assumed costs are
-  // left out of predictions.
+  // On the virtual clock, runs take only the times that the config states. Predictions for them
+  // therefore do not include assumed costs.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
   const pricing::Network& network = is_stated ? selector_->links() : selector_->network();
   return tuner::schedules_of(families, spec, element_bytes, network,
@@ -257,7 +258,8 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
-  // If predictions use assumed costs of hosts, more schedules take part in a race.
+  // If predictions rely on assumed costs of hosts, admits schedules with a larger predicted time to
+  // the race.
   options.delta = is_exact_ || selector_->stated_costs() != nullptr ? 0.5 : 1.0;
   std::map<tuner::Bytes, tuner::Schedules> schedules;
   tuner::TableTask task;

@@ -48,13 +48,13 @@ class TuningRun {
   ///         table; std::runtime_error if the output cannot be written.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
-  /// On the first host, writes the table. Pinned rows of the old table are kept; prints their
+  /// On the first host, writes the table. Keeps the pinned rows of the old table, and prints their
   /// positions.
   /// Throws: std::runtime_error if no size could be tuned or the table cannot be written.
   void finish(const paths::RunSummary& run);
 
  private:
-  /// The next run of all members.
+  /// What all members run next.
   struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;

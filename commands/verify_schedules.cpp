@@ -30,10 +30,11 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Verdict;
 
-/// Maximum number of elements of all hosts together. The verification runs a schedule on symbols,
-/// and its time is proportional to the elements that move.
+/// Maximum number of vector elements, summed over all hosts. The verification runs a schedule on
+/// symbols, and its time is proportional to the elements that move.
 constexpr Count elements_max = 1 << 20;
-/// Assumed size of an element. It is large, so that candidates cut even vectors of a few elements.
+/// Size of an element in bytes, as the selection of schedules assumes it. It is large, so that
+/// candidates divide even vectors of a few elements.
 constexpr pricing::Bytes bytes_as_if = 1024;
 
 bool is_length(const Parameter& parameter) {
@@ -80,7 +81,7 @@ std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_reported) {
   return roots;
 }
 
-/// Collects the results of verifying several schedules.
+/// Counts the verified schedules, and collects the mistakes that were found.
 class Summary {
  public:
   void add(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {
@@ -167,7 +168,8 @@ bool verify_all(const ScheduleOptions& options) {
 constexpr std::size_t hosts_verified_most = 128;
 
 /// Returns the request that a wrapper of the kind `schedule` makes, for the hosts that have
-/// threads. Returns nullopt if it names no schedule but `best`, or if there are too many hosts.
+/// threads. Returns nullopt if the wrapper names `best` in place of a schedule, or if there are too
+/// many hosts.
 std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
                                           const paths::Plan::PlanWrapper& wrapper) {
   const base::Settings* const by = wrapper.settings.find("by");

@@ -10,8 +10,8 @@
 namespace commands {
 
 /// Verifies one algorithm for one collective, or all algorithms for all collectives, with every
-/// root unless `options` name one. Vectors are shortened so that their pieces have about one
-/// element. Prints a summary. Returns whether all schedules are correct.
+/// root unless `options` name one. Vectors are shortened so that each piece of a vector has about
+/// one element. Prints a summary. Returns whether all schedules are correct.
 /// Throws: the exceptions of read_request().
 bool verify_schedules(const ScheduleOptions& options);
 
