@@ -74,8 +74,8 @@ std::vector<Bytes> read_sizes(const Options& options) {
   return sizes;
 }
 
-/// Returns the algorithms and plans to compare, fastest first. They include only the fastest plan
-/// of Min³+, and none if links are half duplex.
+/// Returns the algorithms and plans to compare, fastest first. They include only the fastest of the
+/// plans of Min³+, or none of these plans if links are half duplex.
 std::vector<Contender> compared(const pricing::Network& network, const Counts& counts,
                                 const Options& options) {
   std::vector<Contender> all =
@@ -96,7 +96,8 @@ std::vector<Contender> compared(const pricing::Network& network, const Counts& c
   return all;
 }
 
-/// Returns the number of bytes between clusters, and the start and end of each message on a link.
+/// Returns the number of bytes that cross links between clusters, and the start and end time of
+/// each message on a link.
 Json crossings_of(const Contender& one, const pricing::Network& network, const Counts& counts) {
   const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
                                          counts};
@@ -108,7 +109,7 @@ Json crossings_of(const Contender& one, const pricing::Network& network, const C
   return {{"bytes", price.across.bytes}, {"on_links_ms", std::move(on_links)}};
 }
 
-/// Returns the CPU time in microseconds: the minimum of twenty tries.
+/// Returns the CPU time of a call of `make` in microseconds: the minimum of twenty calls.
 template <class Make>
 double time_of(const Make& make) {
   double least = std::numeric_limits<double>::max();

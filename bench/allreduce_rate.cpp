@@ -6,9 +6,9 @@
 // The option --by chooses the allreduce: the tree that the config declares, the group of all
 // threads, or a loop over shared memory.
 //
-// The tree is that of a collective `sum` of doubles. The loop is a lower bound for any framework:
-// each thread adds one part of all vectors, and writes the sums to every vector. It works only
-// among threads of one process.
+// The tree is the one of the config's collective `sum`, which must reduce doubles. The loop is a
+// lower bound for any framework: each thread adds its part of the elements of all vectors, and
+// writes the sums to every vector. It works only among threads of one process.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@ struct Options {
 
 using Vector = std::vector<double>;
 
-/// Vectors of all threads, in one process.
+/// The vectors of all threads, which run in one process.
 struct Shared {
   explicit Shared(std::size_t threads)
       : vectors(threads), all(static_cast<std::ptrdiff_t>(threads)) {}

@@ -41,8 +41,8 @@ std::string config(const Options& options) {
   return text + "collectives:\n  sum: {operation: sum, template: i64, algorithm: sequential}\n";
 }
 
-/// Measures wall seconds since the last lap. The run uses the virtual clock, so this class has a
-/// steady clock of its own.
+/// Measures the seconds of real time since its last lap. The run uses the virtual clock, so this
+/// class reads the steady clock itself.
 class StopWatch {
  public:
   double lap() {

@@ -20,8 +20,8 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads) {
       paths::read_plan(base::parse_settings(config, "join.yaml"), wrappers::all_kinds()));
 }
 
-/// Measures fibers on the virtual clock: the cost of a round without waiting. Each run has many
-/// rounds, so that the cost of starting the fibers is negligible.
+/// Measures the cost of a round without waiting, with fibers on the virtual clock. Each run has
+/// many rounds, so that the cost of starting the fibers is negligible.
 void fibers(benchmark::State& state) {
   constexpr std::int64_t rounds = 100;
   const auto plan = plan_of(state.range(0));
@@ -39,8 +39,8 @@ void fibers(benchmark::State& state) {
 }
 BENCHMARK(fibers)->RangeMultiplier(8)->Range(2, 1024)->Unit(benchmark::kMillisecond);
 
-/// Measures OS threads: the time of a round in the second half of a run. By then the threads have
-/// started and have adapted their waits.
+/// Measures the time of a round with OS threads, in the second half of a run. By then the threads
+/// have started and have adapted how long they poll.
 void os_threads(benchmark::State& state) {
   const auto plan = plan_of(state.range(0));
   const std::int64_t rounds = 200'000 / state.range(0);

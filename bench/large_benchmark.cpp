@@ -27,10 +27,12 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads, std::size_t cou
       paths::read_plan(base::parse_settings(config, "large.yaml"), wrappers::all_kinds()));
 }
 
-/// How a round uses the program's arrays.
+/// How a round passes the arrays of the program to the allreduce.
 enum class Arrays {
-  copied,   ///< copied to the contribution and from the result, as in MPI_Allreduce
-  adopted,  ///< not copied: the array is the contribution; the result is read in place
+  /// Array is copied to the contribution, and the result to an array, as in MPI_Allreduce.
+  copied,
+  /// Nothing is copied: the array is the contribution, and the result is read in place.
+  adopted,
 };
 
 double round_of(paths::Path& path, Arrays arrays, const std::vector<double>& mine,

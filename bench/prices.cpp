@@ -99,8 +99,8 @@ void print_windows() {
     print_best(collective, 32 * mebibyte, network);
 }
 
-/// Prints results for Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit/s with 10 Gbit/s between them.
-/// Ratios are relative to the first row of each collective.
+/// Prints results for the network of Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit/s with 10 Gbit/s
+/// between them. Ratios are relative to the first row of each collective.
 void print_matsuda(Bytes frame) {
   Network network = network_of({16, 16}, 1e9, 10e9);
   network.frame = frame;
@@ -133,7 +133,7 @@ void print_matsuda(Bytes frame) {
   print(Collective::allreduce, allreduces);
 }
 
-/// Prints how long it takes to compute one predicted time, for 128 participants and 64 segments.
+/// Prints how much time the prediction of one schedule takes, for 128 participants and 64 segments.
 void print_speed() {
   const Network network = network_of({64, 64}, 1e9, 10e9);
   for (const auto& [collective, algorithm, parameters] :

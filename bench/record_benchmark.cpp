@@ -26,7 +26,7 @@ void take_all(eventspace::Recorder& recorder) {
   });
 }
 
-/// Measures add() alone. Another thread removes the records; its time is not counted.
+/// Measures Recorder::add() alone. Another thread removes the records; its time is not counted.
 void add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   eventspace::EventRecord record;
@@ -43,7 +43,7 @@ void add(benchmark::State& state) {
 }
 BENCHMARK(add)->Threads(1)->Threads(2);
 
-/// Measures the cost of a disabled collector for an operation.
+/// Measures the time that a collector costs an operation while recording is off.
 void add_when_off(benchmark::State& state) {
   static eventspace::Recorder recorder;
   const eventspace::EventRecord record;

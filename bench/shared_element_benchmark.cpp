@@ -70,8 +70,8 @@ class Other {
   bool is_over_ = false;
 };
 
-/// Returns a tuple of zeros. It is written directly into memory from buffer() of `where`, which is
-/// an element or a path.
+/// Returns a tuple of zeros. The zeros are written directly into the memory that `where`.buffer()
+/// returns. `where` is an element or a path.
 template <class Where>
 base::Payload built_in(Where& where, std::int64_t bytes) {
   base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
@@ -82,7 +82,7 @@ base::Payload built_in(Where& where, std::int64_t bytes) {
 enum Makes : std::int64_t { copied, written_in_place, handed_on };
 constexpr std::array<const char*, 3> made{"copied", "written in place", "handed on"};
 
-/// Reads one byte of each cache line.
+/// Reads one byte of each cache line, so that all bytes pass through the processor's cache.
 void touch(std::span<const std::byte> bytes) {
   std::size_t sum = 0;
   for (std::size_t at = 0; at < bytes.size(); at += 64) sum += static_cast<std::size_t>(bytes[at]);
@@ -119,7 +119,7 @@ void move_observe_and_axe_alone(benchmark::State& state) {
 }
 BENCHMARK(move_observe_and_axe_alone);
 
-/// Measures moves by both processes at the same time, and counts them together.
+/// Measures the rate at which two processes together move tuples into one element.
 void two_movers(benchmark::State& state) {
   const auto space = make_space();
   const auto element = space->enter("e", any_value, {.keep_newest = 1});
@@ -145,7 +145,7 @@ pastset::Stored observe(Element& element, std::int64_t wait) {
     if (auto stored = element.try_observe()) return std::move(*stored);
 }
 
-/// Sends a tuple to the other process, which sends one back.
+/// Measures a round trip: sends a tuple to the other process, which sends one back.
 void there_and_back(benchmark::State& state) {
   const std::int64_t wait = state.range(0);
   const auto waiting =
@@ -175,9 +175,9 @@ void there_and_back(benchmark::State& state) {
 }
 BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
-/// Sends large tuples. One process copies a tuple into the element, writes it there directly, or
-/// forwards one that is already in the element. The other process reads each cache line of the
-/// tuple in the element.
+/// Measures large tuples. Depending on `makes`, one process copies a tuple into the element, writes
+/// it there directly, or forwards one that is already in the element. The other process reads each
+/// cache line of the tuple in the element.
 void large_tuples(benchmark::State& state) {
   const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");

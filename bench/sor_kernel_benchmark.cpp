@@ -19,7 +19,8 @@ constexpr double omega = 1.99;
 void count_cells(benchmark::State& state, std::size_t cells) {
   const auto all = static_cast<double>(state.iterations()) * static_cast<double>(cells);
   state.counters["cells"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
-  // Bytes if each cell is read and written once, as when black cells follow red ones by one row.
+  // Bytes per second if each cell is read once and written once. This holds if the black cells are
+  // relaxed one row behind the red ones.
   state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
 }
 
@@ -66,7 +67,8 @@ void relax_rows(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// Measures one multiplication and one addition for each number of a grid.
+/// Measures a loop that reads and writes each number of a grid, with one multiplication and one
+/// addition.
 void copy_in_place(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   std::vector<double> cells(size * size, 1.0);

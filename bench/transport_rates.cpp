@@ -22,8 +22,8 @@ namespace {
 
 using namespace paths;
 
-/// Counts arriving frames. The other process also sends replies: to each frame, or to the last
-/// frame of each batch.
+/// Counts arriving frames. In the process that answers, also sends replies: one for every
+/// `answers_each` frames.
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;

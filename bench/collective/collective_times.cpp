@@ -45,8 +45,8 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
   return read;
 }
 
-/// Parses "SIZE" or "FIRST:LAST". Returns FIRST and its doubles up to LAST. Each size is rounded to
-/// whole 8-byte values, and is at least 8 bytes.
+/// Parses "SIZE" or "FIRST:LAST". Returns FIRST, 2 * FIRST, 4 * FIRST and so on, up to LAST. Each
+/// size is rounded to whole 8-byte values, and is at least 8 bytes.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = base::parse_bytes(text.substr(0, colon));
@@ -77,7 +77,7 @@ std::uint32_t read_root(const std::string& text, std::uint32_t threads) {
 
 double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
 
-/// Returns the time that `percent` per cent of all times do not exceed.
+/// Returns the smallest of the times that at least `percent` per cent of the times do not exceed.
 base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
   std::sort(times.begin(), times.end());
   return times[std::min(times.size() - 1, times.size() * percent / 100)];
@@ -137,7 +137,7 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
   const auto participants = groups::participants_of(plan);
-  // Only the first host needs predicted times and the file of links.
+  // Only the process of the first host needs predicted times and the file of links.
   const bool has_first = !run.is_one_host || run.host == participants.front();
   if (has_first) interruption_.emplace();
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
@@ -312,8 +312,8 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   if (is_first) show(std::move(row));
 }
 
-/// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. The rows of
-/// the table are already printed.
+/// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. Rows of the
+/// table are printed as they are made, so they need no writing here.
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -384,8 +384,8 @@ void CollectiveTimes::show(Row row) {
   rows_.push_back(std::move(row));
 }
 
-/// Adds the predicted time, for hosts with one thread each. There is no prediction for shared
-/// memory.
+/// Adds the predicted time to a row. It is predicted as if each host had one thread. Operations in
+/// shared memory have no prediction.
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   if (row.algorithms.back().starts_with(groups::shared_memory_name)) return;
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);

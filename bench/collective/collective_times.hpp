@@ -24,7 +24,8 @@ struct CollectiveOptions {
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
-  /// Number of calls in an iteration. The time of the iteration is the mean time of a call.
+  /// Number of consecutive calls in an iteration. The time of the iteration is the mean time of one
+  /// of these calls.
   std::uint64_t consecutive = 1;
   bool shows_all = false;
   bool checks = false;
@@ -45,14 +46,14 @@ struct CollectiveOptions {
 /// measure the times.
 ///
 /// In each iteration the members agree on a start time, on the virtual clock of the run or on the
-/// clock of the machine. The iteration lasts from the start time until the last member has ended.
-/// The size of a collective is the size of its vector. For gather, scatter, allgather,
+/// clock of the machine. The measured time lasts from the start time until the last member has
+/// ended. The size of a collective is the size of its vector. For gather, scatter, allgather,
 /// reduce_scatter and alltoall it is the size of one block.
 ///
 /// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
-/// and the figures cover the calls of all roots. With `prices_only` nothing is sent. With
-/// `shares_arrays` messages have their full length, but their contents are undefined and not
-/// checked (groups::Call::has_values).
+/// and the figures cover the calls of all roots. With `prices_only` times are predicted and nothing
+/// is sent. With `shares_arrays` messages have their full length, but their contents are undefined
+/// and not checked (groups::Call::has_values).
 ///
 /// Thread-safe: one object serves all threads of a process.
 class CollectiveTimes {
@@ -67,16 +68,17 @@ class CollectiveTimes {
   struct Row {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
-    std::vector<std::string> algorithms = {};  ///< name of the schedule, by root
-    /// Measured times, the same number for each root; empty with prices_only.
+    std::vector<std::string> algorithms = {};  ///< names of the schedules, indexed by root
+    /// Measured times of all roots, the same number for each root; empty with prices_only.
     std::vector<base::Nanos> times = {};
-    /// Time of a call with a simultaneous computation / time of a call alone.
+    /// For each iteration, the time of a call during a computation, divided by the time of a call
+    /// alone.
     std::vector<double> overlapped = {};
-    std::vector<pricing::Price> prices = {};  ///< predicted times, by root
+    std::vector<pricing::Price> prices = {};  ///< predicted times, indexed by root
     base::Nanos bound{0};                     ///< lower bound; the mean over roots
     base::Nanos price() const;                ///< predicted time; the mean over roots
     std::string algorithm() const;            ///< name, or the number of names if roots differ
-    /// Total of one figure over all roots.
+    /// Returns the total of one kind of traffic between clusters, over all roots.
     std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;
   };
   class Arrays;
@@ -85,7 +87,7 @@ class CollectiveTimes {
                std::uint64_t bytes);
   static void compute(paths::Thread& thread, base::Nanos time);
   static void check_operation(const std::string& name);
-  /// Returns the range of roots: the first root, and the last root + 1.
+  /// Returns the ranks that are the root in turn: the first of them, and the last of them + 1.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;

@@ -36,8 +36,8 @@ Nanos sum(std::span<const Detour> detours) {
   return total;
 }
 
-/// Treats the additional time of a piece over the shortest piece as a detour at the start of the
-/// piece.
+/// Computes the detours of the method fwq. The time by which a piece exceeds the shortest piece
+/// counts as one detour at the start of the piece.
 void analyze_pieces(const Samples& samples, const Options& options, Findings& findings) {
   std::vector<Nanos> times;
   Nanos begin{0};
@@ -55,8 +55,8 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
 
 /// Combines the times lost in adjacent intervals into detours (interruptions of the work). A detour
 /// that covers whole intervals without any work also contains the time lost in the interval before
-/// them and in the interval after them. The time lost in the interval before
-/// them is placed at the end of that interval.
+/// them and in the interval after them. The time lost in the interval before them is placed at the
+/// end of that interval, so that the detour is contiguous.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
   bool goes_on = false;  // whether the last detour may continue in this interval

@@ -31,15 +31,15 @@ struct Detour {
 struct Options {
   Method method = Method::fixed_work;
   Nanos duration = std::chrono::seconds(10);
-  /// Length of a piece (fwq, default 100us) or of a unit (ftq, default a thousandth of the
-  /// interval, at least 200ns).
+  /// Duration of a piece of work (fwq, default 100us) or of a unit of work (ftq, default a
+  /// thousandth of the interval, at least 200ns).
   std::optional<Nanos> work = std::nullopt;
-  /// ftq: length of a sample, in which units of work are counted. All methods: time resolution with
-  /// which the analysis searches for noise that recurs periodically.
+  /// ftq: duration of an interval, in which units of work are counted. All methods: time resolution
+  /// with which the analysis searches for noise that recurs periodically.
   Nanos interval = std::chrono::milliseconds(1);
-  /// Shortest detour that counts. Defaults: for fwq a hundredth of the shortest piece; for ftq a
-  /// hundredth of the interval, but at least two units; for detour nine times the shortest clock
-  /// reading.
+  /// Detours that are shorter than this are ignored. Defaults: for fwq a hundredth of the shortest
+  /// piece; for ftq a hundredth of the interval, but at least two units; for detour nine times the
+  /// shortest clock reading.
   std::optional<Nanos> threshold = std::nullopt;
   std::uint32_t threads = 1;
 
@@ -49,7 +49,7 @@ struct Options {
   std::string mistake() const;                     ///< error in the options; "" if there is none
 };
 
-/// Measurements of one thread. A prefix names the method for which a member is used.
+/// Measurements of one thread. The word before the colon names the method that uses a member.
 struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement
@@ -100,18 +100,19 @@ Findings analyze(const Samples& samples, const Options& options);
 Distribution distribution(std::vector<Nanos> durations);
 /// Returns the time lost in each bin. A detour counts in every bin that it overlaps.
 std::vector<double> lost_by_bin(std::span<const Detour> detours, Nanos span, Nanos bin);
-/// Returns at most three periods of lost time, from two bins to a tenth of the measured time.
-/// Periods that chance may explain are omitted; one run in a thousand reports such a period
-/// wrongly. If a period is found, its fractions (half, a third, ...) are omitted too.
+/// Returns at most three periods with which time is lost. The periods are between two bins and a
+/// tenth of the measured time. Periods that can be due to chance are omitted; one run in a thousand
+/// still reports such a period. If a period is found, its fractions (half, a third, ...) are
+/// omitted too.
 std::vector<Period> periods(std::vector<double> lost, Nanos bin);
 
 nlohmann::ordered_json to_json(const Options& options, std::span<const Findings> threads);
 /// Returns the JSON as readable text.
 std::string to_text(const nlohmann::ordered_json& json);
-/// Returns the samples, one line each.
+/// Returns the samples as text, one line for each sample.
 std::string to_csv(const Options& options, std::span<const Samples> threads);
 /// Returns lines "start_ns<tab>duration_ns". The last line has duration 0 and marks the end of the
-/// measurement. A replay starts again with the first line when it reaches that time.
+/// measurement, at which a replay starts again with the first line.
 std::string to_noise(const Findings& findings);
 
 }  // namespace bench::fixed_work

@@ -40,9 +40,9 @@ Nanos shortest_time(std::uint64_t steps, int tries) {
   return std::max(shortest, Nanos(1));
 }
 
-/// Returns the number of steps that take `target` without disturbance. The number is corrected
-/// until the shortest of many tries is within 0.5 % of `target`, as in the program netgauge. Long
-/// pieces get fewer tries.
+/// Returns the number of steps that take `target` without disturbance. Corrects the number until
+/// the shortest of many tries takes `target` within 0.5 %, as the program netgauge does. Makes
+/// fewer tries if `target` is long.
 std::uint64_t calibrated_steps(Nanos target) {
   const Nanos budget = std::chrono::milliseconds(100);
   const int tries = static_cast<int>(std::clamp<std::int64_t>(budget / target, 5, 200));
@@ -101,8 +101,8 @@ void measure_pieces(Samples& samples, std::uint64_t steps, Nanos duration,
   samples.ends.resize(pieces);
 }
 
-/// Counts units of work for each interval. A unit counts in the interval in which it began. An
-/// interval may have no unit.
+/// Counts the units of work that are done in each interval. A unit counts in the interval in which
+/// it began. An interval in which no unit began has the count 0.
 void measure_units(Samples& samples, std::uint64_t steps, Nanos interval, Clock::time_point begin) {
   begin = spin_until(begin);
   auto end = begin + interval;

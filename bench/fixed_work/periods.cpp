@@ -61,9 +61,9 @@ struct Spectrum {
   std::size_t spread = 0;  ///< number of indices over which one frequency spreads on each side
 };
 
-/// Returns the power of the frequencies in `values`. The frequencies are four times as dense as
-/// those of a plain Fourier transform, so that a frequency between two of these is not missed. A
-/// Hann window keeps a strong frequency from hiding others.
+/// Returns the power of the frequencies in `values`. The frequencies are four times as dense as in
+/// a plain Fourier transform, so that a frequency between two frequencies of the plain transform is
+/// not missed. A Hann window keeps a strong frequency from hiding others.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
   std::vector<Complex> padded(std::bit_ceil(4 * values.size()));
@@ -77,9 +77,9 @@ Spectrum spectrum(const std::vector<double>& values) {
   return found;
 }
 
-/// Returns the upper limit of the power that chance explains, for each octave. The limit differs by
-/// octave because noise is rarely white. The power of a frequency by chance is distributed
-/// exponentially. Its scale follows from the median, which peaks do not affect.
+/// Returns for each frequency the greatest power that chance explains. The limit is computed for
+/// each octave, because noise is rarely white. The power of a frequency by chance is distributed
+/// exponentially. Its scale follows from the median of the octave, which peaks do not affect.
 std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   const double factor =
       std::log(static_cast<double>(spectrum.power.size()) / chance_of_false_period) /
@@ -99,8 +99,8 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   return limits;
 }
 
-/// Returns the index at which a peak of the spectrum is highest, as a fraction between indexes. It
-/// is the top of a parabola through the logarithms of the powers at `peak` and its two neighbours.
+/// Returns the position of the top of a peak of the spectrum, as an index with a fraction. It is
+/// the top of a parabola through the logarithms of the powers at `peak` and its two neighbours.
 double top(const Spectrum& spectrum, std::size_t peak) {
   const auto level = [&](std::size_t i) {
     return std::log(std::max(spectrum.power[i], std::numeric_limits<double>::min()));
@@ -111,9 +111,9 @@ double top(const Spectrum& spectrum, std::size_t peak) {
   return static_cast<double>(peak) + (bend < 0 ? (left - right) / (2 * bend) : 0);
 }
 
-/// Returns the fundamental frequency. Short detours have harmonics that are nearly as strong as the
-/// fundamental, so any of these may be the strongest. The fundamental is the lowest frequency whose
-/// multiples up to the strongest are all strong.
+/// Returns the fundamental of the strongest frequency. Short detours have harmonics that are nearly
+/// as strong as the fundamental, so the strongest frequency can be a harmonic. The fundamental is
+/// the lowest frequency whose multiples up to the strongest one are all strong.
 double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t strongest) {
   const double frequency = top(spectrum, strongest);
   const auto is_strong = [&](double at) {

@@ -12,8 +12,9 @@
 namespace bench {
 
 struct LaneRoundsOptions {
-  /// `opposite`: each host of the first cluster sends to its counterpart in the second cluster.
-  /// `incast`: all hosts except the first send to the first host.
+  /// Pairs of senders and receivers. `opposite`: each host of the first cluster sends to its
+  /// counterpart in the second cluster. `incast`: all hosts except the first send to the first
+  /// host.
   std::string pattern;
   std::uint64_t bytes = std::uint64_t{1} << 20;
   std::uint64_t rounds = 11;

@@ -53,7 +53,7 @@ base::Payload LaneTraffic::payload_of(const Message& message) const {
   return base::Payload::adopt(std::span(pattern_).subspan(message.offset, message.bytes), [] {});
 }
 
-/// Returns the channel of a pair of threads.
+/// Returns the channel for messages from one thread to another.
 std::uint64_t LaneTraffic::channel_of(const Message& message) const {
   return std::uint64_t{message.from} * host_of_.size() + message.to;
 }

@@ -19,8 +19,9 @@ struct LaneTrafficOptions {
   std::uint64_t seed = 2026;
 };
 
-/// Random messages between pairs of threads on different hosts. Sizes are log-uniform, from 0
-/// bytes. Every process generates the same messages, so each receiver knows what must arrive.
+/// Random messages between pairs of threads on different hosts. The logarithms of the sizes are
+/// uniformly distributed; the smallest size is 0 bytes. Every process generates the same messages,
+/// so each receiver knows what must arrive.
 ///
 /// Thread-safe: one object serves all threads of a process.
 class LaneTraffic {
@@ -35,7 +36,7 @@ class LaneTraffic {
   struct Figures {
     std::uint64_t received = 0, bytes = 0;
     base::Nanos took{0};
-    std::uint64_t inbox_held_most = 0;  ///< greatest value of any host of this process
+    std::uint64_t inbox_held_most = 0;  ///< greatest value of all hosts of this process
     base::Nanos lateness_lost{0};
   };
   /// Returns the totals of this process's threads, which must have ended.
@@ -60,9 +61,11 @@ class LaneTraffic {
   const LaneTrafficOptions options_;
   std::vector<std::byte> pattern_;
   std::vector<Message> messages_;
-  std::vector<std::uint32_t> host_of_;               // indexed by rank
-  std::vector<std::vector<std::size_t>> sent_by_;    // indexed by rank; indices of messages
-  std::vector<std::vector<std::size_t>> coming_to_;  // indexed by rank; indices of messages
+  std::vector<std::uint32_t> host_of_;  // indexed by rank
+  // Indices of the messages that each thread sends, indexed by its rank.
+  std::vector<std::vector<std::size_t>> sent_by_;
+  // Indices of the messages that each thread receives, indexed by its rank.
+  std::vector<std::vector<std::size_t>> coming_to_;
   runtime::Mutex mutex_;
   std::map<std::uint32_t, HostGroup> groups_;  // indexed by host
   Figures figures_;

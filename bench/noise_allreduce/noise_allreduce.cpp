@@ -72,7 +72,8 @@ double process_cpu_seconds() {
 
 }  // namespace
 
-/// Checks that the durations fit into memory: each thread keeps one per iteration.
+/// Checks that the measured durations fit into memory: each thread keeps the duration of every
+/// iteration.
 void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
   const std::uint64_t threads =
       run.is_one_host ? plan.hosts[run.host].threads : plan.thread_count();
@@ -96,7 +97,7 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
                                             base::expected_time(options_.compute_time),
                                             options_.compute_time));
   compute_.time = *time;
-  // at_speed() throws if the time on a host is too long.
+  // at_speed() throws if the computation would take too long on a slow host.
   for (const auto& host : plan.hosts) at_speed(*time, host.speed);
   if (std::filesystem::is_directory(options_.replay)) {
     compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
@@ -167,8 +168,8 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   mine.spread = spread_of(std::move(durations));
 }
 
-/// Moves a value into the path. If Ctrl-C ends other hosts first, the move fails here. In that case
-/// rank 0 writes the figures so far.
+/// Moves the value of an iteration into the path. If Ctrl-C ends other hosts first, the move fails
+/// on this host. In that case rank 0 writes the figures so far.
 paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
                                    const std::vector<Nanos>& durations) {
   try {
@@ -260,7 +261,8 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   by_host_[report.at("host")] = std::move(threads);
   cpu_seconds_[report.at("host")] = report.at("cpu");
   for (const auto& entry : report.at("wan")) {
-    // Several hosts report the traffic of the same gateway. The latest count is the largest.
+    // Several hosts report the traffic of the same gateway. Counts only grow, so the largest one is
+    // the latest.
     paths::Traffic& wan = wan_[entry.at(0)];
     wan.messages = std::max(wan.messages, entry.at(1).get<std::uint64_t>());
     wan.bytes = std::max(wan.bytes, entry.at(2).get<std::uint64_t>());
@@ -292,7 +294,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   return figures;
 }
 
-/// Writes the decisions of the clusters whose first threads are in this process.
+/// Writes the decisions (see Decided) of each cluster whose first thread runs in this process.
 void NoiseAllreduce::write_decisions(const paths::Plan& plan) const {
   if (options_.decisions.empty()) return;
   const std::vector<std::string> clusters = computing_clusters(plan);

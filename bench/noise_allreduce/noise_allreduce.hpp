@@ -28,13 +28,13 @@ struct NoiseOptions {
   double variation_percent = 0;
   std::string values = "best";
   std::string json;
-  std::string decisions;  ///< file with the decision of each round in each cluster
+  std::string decisions;  ///< output file for the decision of each round in each cluster
 };
 
 /// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A.
 ///
-/// A process has one object. The threads of all hosts of the process add their figures to it. If
-/// each host is a process, the first thread of each moves its host's figures into the element
+/// Each process has one object, to which the threads of the process add their figures. If each host
+/// is a process, the first thread of each host moves the figures of its host into the element
 /// `report`, and thread 0 observes them there.
 class NoiseAllreduce {
  public:
@@ -68,7 +68,8 @@ class NoiseAllreduce {
   NoiseOptions options_;
   std::uint64_t warmup_ = 0;
   bool is_virtual_ = false, is_split_ = false;
-  std::vector<std::uint32_t> reporting_hosts_;  // hosts whose threads all reach `report`
+  // Hosts whose threads have paths to the element `report`.
+  std::vector<std::uint32_t> reporting_hosts_;
   Collective collective_;
   std::optional<Values> values_;
   ComputeOptions compute_;

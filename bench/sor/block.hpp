@@ -33,8 +33,8 @@ class Block {
   /// colour.
   std::size_t relax_inside();
 
-  /// Returns the sum of changes in the iteration. It adds the rows in order, and for each row first
-  /// the red and then the black changes.
+  /// Returns the sum of all changes of cells in the latest iteration. The sum adds the rows in
+  /// order, and in each row the red changes before the black ones.
   double change() const { return change(rows_); }
   double change(RowRange rows) const;
 

@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// Cells whose row and column add up to an even number are red. All neighbours of a cell have the
-/// other colour.
+/// Cells whose row and column add up to an even number are red. The four neighbours of a cell have
+/// the other colour.
 enum class Colour : std::uint8_t { red, black };
 
 /// The rows from `begin` to `end - 1`.
@@ -23,22 +23,22 @@ struct RowRange {
   friend bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-/// Rows of a square grid, in order. Each row is stored as a red and a black half, so that the data
-/// of an update is contiguous.
+/// Rows of a square grid, in order. Each row is stored as a red and a black half, so that the cells
+/// that are relaxed together are contiguous.
 class GridRows {
  public:
   GridRows(const DataSet& data, RowRange rows);  ///< initial cells from the data set
 
   RowRange rows() const { return rows_; }
-  /// Returns the cells of a colour by column. If a colour has one cell less, the last entry is
-  /// unused.
+  /// Returns the cells of a colour in a row, ordered by column. If the row has one cell less of
+  /// this colour than of the other, the last entry is unused.
   std::span<double> half(std::size_t row, Colour colour);
   std::span<const double> half(std::size_t row, Colour colour) const;
   std::size_t half_size() const { return (columns_ + 1) / 2; }
   void get_row(std::size_t row, std::span<double> cells) const;
 
-  /// Relaxes the cells of a colour that are not on the grid's edge. Returns the sum of all changes,
-  /// added as in relax(). Requires: the rows above and below are stored here, too.
+  /// Relaxes the cells of a colour in a row, except those on the grid's edge. Returns the sum of
+  /// all changes, added as in relax(). Requires: the rows above and below are stored here, too.
   double update(std::size_t row, Colour colour, double omega);
   /// Relaxes the red cells of a row, then the black ones of the row above it.
   Changes update_both(std::size_t row, double omega);

@@ -11,8 +11,9 @@ namespace {
 
 using Lanes = double[change_lanes];
 
-/// Distance at which cells are prefetched. It serves cells that the relaxation of the previous row
-/// did not read. The hardware prefetcher is not sufficient, because it restarts at each page.
+/// Number of cells by which a prefetch is ahead of the relaxation. Prefetches are for cells that
+/// the relaxation of the previous row did not read. The hardware prefetcher is not sufficient,
+/// because it restarts at each page.
 constexpr std::size_t cells_ahead = 256;
 
 /// Relaxes the points from `begin` on. Requires: `begin` is a multiple of change_lanes.
@@ -33,15 +34,15 @@ struct Wide {
   using Bits [[gnu::vector_size(width * sizeof(double))]] = std::int64_t;
 };
 
-/// This function and its callers are inlined into functions that are compiled for one kind of
-/// processor. Vectors are never passed by value, because the calling convention for vectors depends
-/// on the kind of processor.
+/// Loads a vector. This function and its callers are inlined into functions that are compiled for
+/// one kind of processor. Vectors are never passed by value, because the calling convention for
+/// vectors depends on the kind of processor.
 template <class Vector>
 [[gnu::always_inline]] inline void load(Vector& vector, const double* cells) {
   std::memcpy(&vector, cells, sizeof vector);
 }
 
-/// Relaxes `own` and adds its changes to `sum`.
+/// Relaxes the points of the vector `own` and adds their changes to `sum`.
 template <std::size_t width, class Vector = typename Wide<width>::Vector>
 [[gnu::always_inline]] inline void relax_vector(Vector& own, const Vector& above,
                                                 const Vector& below, const double* side,
@@ -85,8 +86,9 @@ template <std::size_t width, class Vector = typename Wide<width>::Vector>
   std::memcpy(upper.own + at, &upper_own, sizeof upper_own);
 }
 
-/// The partial sums of changes, in vectors. The vectors are named members, because the compiler may
-/// keep an array in memory instead of in registers. With wide vectors, fewer members are used.
+/// The partial sums of changes, in vectors. The vectors are named members, because the compiler
+/// might keep an array in memory instead of in registers. The wider the vectors are, the fewer
+/// members are used.
 template <std::size_t width>
 struct Sums {
   typename Wide<width>::Vector first = {}, second = {}, third = {}, fourth = {};
@@ -109,7 +111,7 @@ double sum_of(const Lanes& lanes) {
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// Relaxes the points that fill whole groups of `change_lanes`.
+/// Relaxes all points that belong to complete groups of `change_lanes` points.
 template <std::size_t width>
 [[gnu::always_inline]] inline void relax_groups(const HalfRow& points, double omega, Lanes& lanes) {
   const std::size_t end = whole_groups(points);
@@ -156,9 +158,8 @@ constexpr Kernels narrowest = {
        Lanes& upper_lanes) { relax_groups<2>(lower, upper, omega, lower_lanes, upper_lanes); }};
 
 #if defined(__x86_64__)
-// Each function clears the upper halves of the vector registers at its end, because the compiler
-// does not do so here. If the upper halves were not clear, each later scalar operation would be
-// slower.
+// Each function clears the upper halves of the vector registers at its end. Otherwise each later
+// scalar operation would be slower. The compiler does not clear them here.
 [[gnu::target("avx2")]] void relax_avx2(const HalfRow& points, double omega, Lanes& lanes) {
   relax_groups<4>(points, omega, lanes);
   __builtin_ia32_vzeroupper();

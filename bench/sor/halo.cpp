@@ -18,13 +18,15 @@ namespace {
 using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
-// Index of the role `down`: stages that delay data, not replies.
+// Index of the role `down` of `emulate_link`. Stages in this role delay data; stages in the other
+// role delay replies.
 constexpr std::uint32_t role_down = 0;
 constexpr std::uint64_t iterations_max = 1'000'000'000;
-// Rows that a block needs for each iteration of latency, if the period equals the latency.
+// Number of rows that a block needs for each iteration of latency, if a state is sent as often as
+// its latency (HaloDepth: period equal to latency).
 constexpr std::size_t rows_per_iteration_of_latency = 4;
 
-/// Share of the time in which a link with a recorded trace is slower than assumed here.
+/// Share of the time in which a recorded link may be slower than this program assumes.
 constexpr double slower_share = 0.01;
 
 /// Cost of the links along a path.
@@ -69,8 +71,8 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
-/// Checks that the template permits arrays of any length: a halo that hides latency sends several
-/// rows in one tuple.
+/// Checks that the template of the exchange permits arrays of any length: a halo that hides latency
+/// sends several rows in one tuple.
 void check_template(const paths::Plan& plan, const std::string& exchange,
                     const std::string& inbox) {
   const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),

@@ -13,17 +13,18 @@ namespace bench {
 
 /// A border between two threads of different clusters, and the cost of an exchange over it.
 struct FarBorder {
-  std::uint32_t above = 0;  ///< rank of the block above the border; the other one is the next rank
-  /// One-way latency of the slower direction. The latency of a recorded link rarely exceeds this
-  /// value.
+  /// Rank of the thread above the border; the thread below it has the next rank.
+  std::uint32_t above = 0;
+  /// One-way latency of the slower direction. For a recorded link, a value that its latency rarely
+  /// exceeds.
   base::Nanos latency{0};
   base::Nanos row_passage{0};  ///< time of one row's cells on the links of the slower direction
   std::size_t rows = 0;        ///< rows of the larger block
   /// Greatest latency, in iterations, that can be hidden with the rows of the smaller block.
   std::uint64_t latency_max = 0;
 
-  /// Two times per iteration. `of_all`: time of the slowest thread of the run. `of_border`: time of
-  /// the slower thread at this border, without its redundant work for the neighbour.
+  /// Durations of one iteration. `of_all`: of the slowest thread of the run. `of_border`: of the
+  /// slower thread at this border, without its redundant work for the neighbour.
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };

@@ -93,8 +93,8 @@ void FarNeighbour::tell(std::uint64_t sweep, std::span<const double> border) {
 }
 
 void FarNeighbour::ask(std::uint64_t sweep, std::span<double> border) {
-  // This function is called for the black half-sweep of an iteration when the next iteration
-  // starts.
+  // The number of iterations that have begun. The solver asks for the black cells of an iteration
+  // only when the next iteration begins.
   const std::uint64_t begun = sweep / 2 + 1;
   const bool is_black = colour_of(sweep) == Colour::black;
   const bool is_due = begun > depth_.latency && (begun - depth_.latency) % depth_.period == 0;
@@ -116,7 +116,7 @@ void FarNeighbour::receive_state(std::uint64_t iteration) {
   state_ = next_ = 2 * iteration;
 }
 
-/// Returns the rows that are still correct after half-sweep `sweep`.
+/// Returns the rows of the latest state that are still correct after half-sweep `sweep`.
 RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
   const auto lost = static_cast<std::size_t>(sweep - state_ + 1);
   ENSURE(lost < theirs_.size());

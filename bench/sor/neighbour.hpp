@@ -44,7 +44,7 @@ class Neighbour {
   virtual void tell(std::uint64_t sweep, std::span<const double> border) = 0;
   /// Reads the cells that half-sweep `sweep` changed in the neighbour's border into `border`.
   virtual void ask(std::uint64_t sweep, std::span<double> border) = 0;
-  /// Returns the number of the neighbour's half rows that were also relaxed here.
+  /// Returns how many half rows of the neighbour this host has relaxed redundantly.
   virtual std::uint64_t redundant_half_rows() const { return 0; }
 };
 
@@ -66,11 +66,11 @@ class PlainNeighbour final : public Neighbour {
 struct HaloDepth {
   std::uint64_t latency = 1, period = 1;
   /// Returns the number of rows in a state. Each half-sweep makes one more row of the state
-  /// incorrect, because the row beyond its outermost row is missing. The next state replaces this
-  /// one after `latency + period` iterations of two half-sweeps each.
+  /// incorrect, because the row beyond the outermost correct row is missing. The next state
+  /// replaces this one after `latency + period` iterations of two half-sweeps each.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
-  /// Returns the mean number of rows per iteration that both sides relax. Until the next state is
-  /// used, each half-sweep can relax one row less than the half-sweep before.
+  /// Returns the mean number of rows per iteration that a side relaxes redundantly. Until the next
+  /// state is used, each half-sweep can relax one row less than the half-sweep before.
   std::size_t redundant_rows() const {
     return static_cast<std::size_t>(rows() * (rows() - 1) / (4 * period));
   }

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Rows and location of a thread. They determine the order in which changes are added.
+/// Rows and location of a thread. They determine the order in which ReferenceSolver adds changes.
 struct ReferenceThread {
   std::size_t cluster = 0, host = 0;
   std::size_t row_begin = 0, row_end = 0;

@@ -30,7 +30,8 @@ std::uint64_t iterations_of(const Parts& parts) {
 }
 
 /// Raises each count of `known` to the same count of `other`, if that count is larger. Several
-/// hosts report the traffic of the same gateway; the latest count is the largest.
+/// hosts report the traffic of the same gateway. Counts only grow, so the largest one is the
+/// latest.
 void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.messages = std::max(known.messages, other.messages);
   known.bytes = std::max(known.bytes, other.bytes);
@@ -38,8 +39,8 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
 
 /// Traffic between clusters. If one process runs all hosts, the counts are those of the process.
 /// Otherwise threads have queried the other hosts during the run. Each count of the exchange covers
-/// one border, so these counts are added. Several counts of the collective can cover the same
-/// messages, so they are not added.
+/// one border, so the counts of all borders are added. Several counts of the collective can cover
+/// the same messages, so only the largest is used.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;

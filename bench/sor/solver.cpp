@@ -86,8 +86,8 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   return depth;
 }
 
-/// Returns the time to relax our rows once they are in the cache. Several tries are
-/// measured. The shortest one counts, because other programs disturbed it least.
+/// Returns the duration of one relaxation of our rows while they are in the cache. Measures several
+/// tries and returns the shortest one, because other programs disturbed it least.
 Nanos SorThread::measured_iteration() {
   constexpr int tries = 4;
   Block block(task_.data, rows_, task_.omega, false, false);
@@ -152,7 +152,8 @@ void SorThread::exchange(std::uint64_t sweep, bool asks) {
   }
 }
 
-/// Contributes the iteration's change. Returns false if the result ends the run.
+/// Contributes this thread's sum of changes to the collective. Returns false if the result ends the
+/// run.
 bool SorThread::reduce(SorPart& part) {
   const double change = block_.change();
   if (task_.keeps_changes) part.changes.push_back(change);

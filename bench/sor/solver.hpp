@@ -24,11 +24,11 @@ struct SorTask {
   double omega = 1;
   std::uint64_t iterations_max = 0;
   std::string collective, exchange;
-  std::vector<RowRange> blocks;  ///< rows of each thread, by rank
+  std::vector<RowRange> blocks;  ///< rows of each thread, indexed by rank
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
-  /// Declared time that an iteration takes on each thread, by rank; empty unless costs are
+  /// Declared duration of an iteration on each thread, indexed by rank; empty unless costs are
   /// declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
@@ -58,7 +58,7 @@ struct SorPart {
   std::uint64_t halo = 0;  ///< halo depth: iterations until border rows are used
   RowRange rows = {};
   std::vector<base::Digest> row_digests = {};
-  /// Decisions that rank 0 learned; empty for other ranks.
+  /// Decisions about the stop condition that rank 0 received; empty for other ranks.
   std::vector<SorDecision> decisions = {};
   /// Duration of each iteration of rank 0; empty for other ranks.
   std::vector<base::Nanos> durations = {};
@@ -66,8 +66,9 @@ struct SorPart {
   std::vector<double> changes = {};
   /// Cells of the thread's rows, row by row; empty unless keeps_cells.
   std::vector<double> cells = {};
-  /// Traffic between clusters for the thread's border rows and for the collective, by sending host.
-  /// Empty if it was not queried. One thread of each host reports the traffic of the collective.
+  /// Traffic between clusters that the thread's border rows and the collective caused, keyed by
+  /// sending host. Empty if it was not queried. One thread of each host reports the traffic of the
+  /// collective.
   std::map<std::uint32_t, paths::Traffic> exchange_wan = {}, collective_wan = {};
 };
 

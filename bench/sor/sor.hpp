@@ -34,9 +34,9 @@ struct SorOptions {
 
 /// Red-black successive over-relaxation, the application of Bongo et al. 2004, §V-B.
 ///
-/// A process has one object. The threads of all hosts of the process add their parts to it. If each
-/// host is a process, the first thread of each moves its host's parts into the element `report`,
-/// and thread 0 observes them there.
+/// Each process has one object, to which the threads of the process add their parts. If each host
+/// is a process, the first thread of each host moves the parts of its host into the element
+/// `report`, and thread 0 observes them there.
 class Sor {
  public:
   explicit Sor(SorOptions options) : options_(std::move(options)) {}

@@ -16,7 +16,7 @@ struct Collective {
   paths::Reduction reduction;
   std::optional<paths::ConditionSpec> condition;
   /// Returns the outcome of the condition that some of the contributions alone can prove; nullopt
-  /// if there is none. It does not depend on whether the algorithm uses such proofs.
+  /// if there is none. The result is the same if the algorithm does not use such proofs.
   std::optional<bool> provable_outcome() const;
 };
 

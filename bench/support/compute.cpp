@@ -212,8 +212,8 @@ void Compute::sort() {
 
 /// Finds how many integers can be sorted in the configured time. The sort time is nearly
 /// proportional to their number, so two corrections suffice. Each try is repeated. The shortest
-/// time counts, because other programs disturbed it least. Only processor time is measured, because
-/// all threads of a machine tune at the same time.
+/// time counts, because other programs disturbed it least. Measures processor time, not real time,
+/// because all threads of a machine tune at the same time.
 void Compute::tune() {
   const auto measured = [this](std::size_t count) {
     integers_.resize(std::clamp(count, integers_min, integers_max));

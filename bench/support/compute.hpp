@@ -21,14 +21,15 @@ Nanos at_speed(Nanos time, double speed);
 /// Returns the processor time of this OS thread, without the time of other threads.
 Nanos processor_time();
 
-/// Delays of a thread by other activity. The sequence repeats after the end of the last delay.
+/// Delays of a thread by other activity on its processor. The sequence repeats after the end of the
+/// last delay.
 class Noise {
  public:
   /// Reads recorded delays: lines "start_ns duration_ns" in order of start. Throws
   /// base::ConfigError.
   explicit Noise(const std::string& file);
   Noise(Nanos duration, Nanos period);  ///< makes one delay at the end of each period
-  /// Makes one delay, which is repeated only after a year.
+  /// Makes one delay at the time `when`. It is repeated only after a year.
   static Noise once(Nanos duration, Nanos when);
   Nanos period() const { return period_; }
   /// Returns how long a computation of length `span` takes that begins at time `from` of the
@@ -56,7 +57,7 @@ struct InjectedNoise {
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };
 
-/// Times that each thread computed before each of its contributions to a collective, read from the
+/// How long each thread computed before each of its contributions to a collective, read from the
 /// trace of an earlier run.
 class ComputationTimes {
  public:
@@ -74,7 +75,7 @@ class ComputationTimes {
 
 /// Kind, duration and delays of the computation; equal for all threads.
 struct ComputeOptions {
-  /// Kind of the computation. `time`, `noise` and `times` are the members below.
+  /// Kind of the computation. `time`, `noise` and `times` are data members of ComputeOptions.
   enum class Kind : std::uint8_t {
     sort,      ///< sorts as many integers as an idle processor sorts in `time`
     spin,      ///< calculates until `time` has passed

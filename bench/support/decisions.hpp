@@ -19,7 +19,8 @@ namespace bench {
 /// (paths::Origin).
 struct Decisions {
   std::uint64_t unchecked = 0, joined = 0, local = 0, cached = 0, waited = 0;
-  /// Waits for tuples of other clusters, by the cluster whose tuple ended the wait.
+  /// Number and durations of waits for tuples of other clusters, keyed by the cluster whose tuple
+  /// ended the wait.
   struct Waits {
     std::uint64_t count = 0;
     base::Nanos total{0}, longest{0};

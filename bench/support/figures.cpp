@@ -25,7 +25,7 @@ struct Sums {
   std::uint64_t proved = 0;
   paths::Traffic wan;
   std::vector<std::uint32_t> wan_unknown;
-  // Decisions of one of the threads. All threads of a cluster learn the same decisions.
+  // Decisions of any one of the threads: all threads of a cluster receive the same decisions.
   const Decisions* decisions = nullptr;
 
   void add(const ThreadFigures& thread) {

@@ -44,21 +44,21 @@ struct ThreadFigures {
 /// Results of one run. The JSON and the table define their figures as follows:
 ///
 /// - ms_per_iteration: `mean` is the mean of the thread with the longest total time. `p50` and
-/// `p99` are the percentiles of the thread with the longest p50. `max` is the maximum of all
-/// threads. With a relaxed algorithm, a cluster can run
-///   ahead of others until it must wait for them, so the slowest thread sets the pace.
+///   `p99` are the percentiles of the thread with the longest p50. `max` is the maximum of all
+///   threads. The slowest thread is used because with a relaxed algorithm a cluster can run ahead
+///   of others until it must wait for them.
 /// - compute, allreduce: means over threads and iterations.
-/// - wan: frames between clusters and bytes of their payloads, without control frames. They cover
-/// all rounds, including the warm-up. A cluster's figures count the frames that it sent. If a
-/// process does not know the counts of some hosts, all figures are null, and `unknown_hosts` lists
-/// these hosts.
+/// - wan: frames between clusters and bytes of their payloads, without control frames. They count
+///   all rounds, including the warm-up. A cluster's figures count the frames that it sent. If a
+///   process does not know the counts of some hosts, all figures are null, and `unknown_hosts`
+///   lists these hosts.
 /// - proved_share: share of iterations whose result a part of the contributions proved; mean over
 ///   the cluster's threads.
 /// - decided: numbers of iterations by how the cluster's result was decided. `remote` counts the
-///   iterations that the cluster's own values did not decide. `waits` holds count, mean and maximum
-///   of the waits for each cluster.
+///   iterations that the cluster's own values did not decide. `waits` contains, for each other
+///   cluster, the number of waits for it and their mean and maximum duration.
 /// - stop_iteration: `about` is the first iteration whose condition held. `known` is the iteration
-/// in which the threads received the result of `about`.
+///   in which the threads received the result of `about`.
 /// - cpu_ms: CPU time per round, including computation, of each host that is a process of its own.
 /// - hosts: number of hosts with threads.
 struct Figures {
@@ -76,8 +76,8 @@ struct Figures {
   std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of each host that is a process
 };
 
-/// Returns the hosts whose traffic between clusters is missing in `known`. Only hosts that send
-/// operations of this graph, or replies to them, to another cluster count.
+/// Returns the hosts that send operations of this graph, or replies to them, to another cluster,
+/// and whose traffic is missing in `known`.
 std::vector<std::uint32_t> hosts_with_unknown_wan(
     const paths::Plan& plan, std::string_view graph,
     const std::map<std::uint32_t, paths::Traffic>& known);
@@ -92,7 +92,7 @@ void end_if_asked(const Interruption& interruption, const std::string& program,
                   const std::vector<Nanos>& durations, std::uint64_t all,
                   const std::string& json_file);
 
-/// Returns the value with that many decimals, or "-" for null.
+/// Returns the value with `digits` decimals, or "-" for null.
 std::string figure_text(const nlohmann::ordered_json& value, int digits);
 
 /// Returns all results except `provenance`. On the virtual clock, equal runs give equal bytes.

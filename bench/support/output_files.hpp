@@ -13,7 +13,8 @@ namespace bench {
 /// file that cannot be written. "-" is accepted for --json only.
 void check_writable(std::initializer_list<std::pair<const char*, std::string>> files);
 
-/// Whether --json names the standard output. Nothing else may be printed then.
+/// Returns whether the file of --json is the standard output. If so, the program must print nothing
+/// else there.
 bool is_standard_output(const std::string& file);
 /// Writes the JSON to the file; does nothing if it is "". Throws std::runtime_error on failure.
 void write_json(const std::string& file, const nlohmann::ordered_json& json);

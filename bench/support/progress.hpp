@@ -29,8 +29,8 @@ class Progress {
 };
 
 /// Handles Ctrl-C in a process that has figures, so that it can print the figures measured so far.
-/// A second Ctrl-C ends the process immediately. So does the first one if is_asked() is not called
-/// within five seconds.
+/// A second Ctrl-C ends the process immediately. If is_asked() is not called within five seconds,
+/// the first one ends the process, too.
 class Interruption {
  public:
   Interruption();  ///< handles Ctrl-C from here on, unless the process ignores it

@@ -17,7 +17,8 @@ std::uint32_t first_host(const paths::Plan& plan);
 std::vector<std::uint32_t> reporting_hosts(const paths::Plan& plan);
 /// Returns whether all hosts with threads have a path to the element `report`.
 bool do_all_report(const paths::Plan& plan);
-/// Throws std::invalid_argument if the config's element `report` cannot accept or keep the reports.
+/// Throws std::invalid_argument if the config's element `report` cannot accept the reports, or does
+/// not keep them until they are read.
 void check_report_element(const paths::Plan& plan);
 
 }  // namespace bench

@@ -14,20 +14,21 @@ namespace bench {
 /// Contributions of each thread in each iteration (counted from 0).
 ///
 /// best: each contribution alone proves the outcome of the condition, so a cluster decides without
-/// the others. In the last iteration the outcome changes, which only all contributions together can
-/// show.
+/// the others. In the last iteration the outcome changes, which no part of the contributions
+/// proves.
 /// worst: the outcome changes in every iteration, so some of the contributions never prove it.
 ///
-/// Both are derived from the declared condition, and do not depend on the algorithm. Without a
-/// condition that a part can prove, all contributions are zero.
+/// Both are derived from the declared condition, and do not depend on the algorithm. If no part of
+/// the contributions can ever prove the condition, all contributions are zero.
 ///
 /// A file holds a table of numbers. Each row is an iteration; the columns are the ranks, or one
 /// column for all threads. Blanks, commas or semicolons separate the numbers; # starts a comment.
 /// After the last row, the first one follows.
 class Values {
  public:
-  /// `which` is "best", "worst" or a file. Throws std::invalid_argument if the condition cannot
-  /// change. Throws base::ConfigError with all errors of a file.
+  /// `which` is "best", "worst" or a file. Throws std::invalid_argument if the outcome of the
+  /// condition is the same for all contributions. Throws base::ConfigError with all errors of a
+  /// file.
   Values(const Collective& collective, const std::string& which, std::uint64_t iterations,
          std::uint32_t threads);
 
@@ -47,9 +48,10 @@ class Values {
   Set set_ = Set::best;
   std::uint64_t iterations_;
   base::Scalar scalar_;
-  // Contribution of each thread to iterations in which every contribution proves the outcome.
+  // Contribution of each thread to the iterations in which every contribution alone proves the
+  // outcome of the condition.
   base::Payload proving_;
-  // Contributions to iterations with the opposite outcome.
+  // Contributions to the iterations in which the condition has the opposite outcome.
   base::Payload turning_;         // contribution of rank 0
   base::Payload turning_others_;  // contribution of each other rank
   std::vector<std::byte> table_;
