@@ -46,7 +46,8 @@ void run(paths::Thread& thread) {
   paths::Path& work = thread.path("work");
   work.enter(job_template());
   if (thread.host().index() == 0) return produce(work, thread.rank());
-  // Every consumer knows its share, so that no consumer waits for a job that never arrives.
+  // Each consumer takes a number of jobs that is fixed in advance. Therefore no consumer waits for
+  // a job that never arrives.
   const std::uint64_t jobs = jobs_each * hosts[0].threads;
   const std::uint64_t consumers = hosts[1].threads;
   const std::uint64_t number = thread.rank() - hosts[1].first_thread;

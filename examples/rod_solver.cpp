@@ -29,7 +29,8 @@ struct RodOptions {
 pastset::Template two(const char* text) { return *pastset::Template::parse(text); }
 const pastset::Template border = two("f64, f64"), residual = two("u64, f64"), heat = residual;
 
-/// A half of the rod, inner end last. The outer end stays cold; the rest begins warm.
+/// Temperatures of one half of the rod, from its outer end to its inner end. The outer end stays at
+/// 0 degrees; all other cells begin at 20.
 class Half {
  public:
   explicit Half(std::size_t cells) : cells_(cells + 2, 20.0), next_(cells + 2) {
@@ -37,7 +38,8 @@ class Half {
   }
   double inner() const { return cells_[cells_.size() - 2]; }
   void warm(std::uint64_t cell, double by) { cells_[1 + cell % (cells_.size() - 2)] += by; }
-  /// Advances one step with the temperature behind the inner end. Returns the total change.
+  /// Computes one step of time. `behind` is the temperature of the cell next to the inner end,
+  /// which belongs to the other half. Returns the sum of the changes of all cells.
   double step(double behind) {
     cells_.back() = behind;
     double changed = 0;
