@@ -25,7 +25,8 @@ Said as_child(const std::string& name, const Part& part) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     std::string test_case;
     for (const char letter : Catch::getResultCapture().getCurrentTestName()) {
-      // In Catch2's selection of cases, a comma without backslash separates two names.
+      // A backslash before each comma: without it, Catch2 would read the name as two names of
+      // cases.
       if (letter == ',') test_case += '\\';
       if (letter == '\'') test_case += "'\\'";
       test_case += letter;

@@ -54,7 +54,8 @@ class Forked {
     REQUIRE(pid_ > 0);
     ::kill(pid_, signal);
   }
-  /// Returns the exit code, or 128 plus the number of the signal. May be called once.
+  /// Blocks until the process has ended. Returns its exit code, or 128 plus the number of the
+  /// signal that ended it. Must be called at most once.
   int wait() {
     REQUIRE(pid_ > 0);
     int status = 0;

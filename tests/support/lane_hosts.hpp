@@ -108,7 +108,8 @@ class LaneHosts {
     bool has_room(std::uint32_t host) override {
       return !all.has_room || all.has_room(number, host);
     }
-    /// Records the progress of every other host. Returns no silent host.
+    /// Records that every other host made progress, so that no host counts as silent. Returns an
+    /// empty list of silent hosts.
     std::map<std::uint32_t, std::string> look_after(base::Nanos) override {
       for (std::uint32_t host = 0; host < all.size(); ++host)
         if (host != number) progress[host] = all.hosts_[host]->lanes.end_progress();

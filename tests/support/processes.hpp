@@ -156,7 +156,7 @@ class HostProcess {
     return found;
   }
 
-  /// Returns the rest of the line that begins with `beginning`. Fails the case if there is not
+  /// Returns the rest of the line that begins with `beginning`. Fails the test case unless there is
   /// exactly one such line.
   std::string line(const std::string& beginning) const {
     const auto found = lines(beginning);
@@ -178,7 +178,7 @@ class HostProcess {
   static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
                  const HostFinish& finish, const std::string& trace, const Say& say) {
     paths::RunOptions options = {.is_one_host = true, .host = host, .trace = {trace, {}}};
-    // Strangers know the run of a plan without encryption. They know no key.
+    // Only hosts with `security: run` need the key of the run.
     if (sim.plan().security == paths::Plan::Security::run) options.run_key = run_key();
     try {
       const auto failures = paths::run_plan(

@@ -79,7 +79,7 @@ struct RawHeader {
 };
 
 /// Returns the header of a hello from the second host of the plan to the first one, as a peer that
-/// knows the config forges it.
+/// knows the config could forge it.
 inline RawHeader header_of_second_host(const paths::Plan& plan) {
   return {.run_high = plan.digest.high,
           .run_low = plan.digest.low,
@@ -161,8 +161,9 @@ class RawPeer {
     // Fails if the other end has closed the connection.
     if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) is_there_ = false;
   }
-  /// Reads the greeting and the READY of the other end. Until it has sent both, ZeroMQ ends a
-  /// connection on which messages arrive. Returns false if the other end closes or stays silent.
+  /// Reads the greeting and the READY of the other end. Called before messages are sent, because
+  /// ZeroMQ ends a connection on which messages arrive before it has sent both. Returns false if
+  /// the other end closes or stays silent.
   bool shake_hands() {
     constexpr std::size_t greeting_bytes = 64;
     constexpr int milliseconds = 20'000;

@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Returns a ShortWay whose send() calls `send`.
+/// Returns a ShortWay (the way by which a transport sends short frames) whose send() calls `send`.
 template <class Send>
 std::shared_ptr<paths::ShortWay> short_way(Send send) {
   class Way final : public paths::ShortWay {

@@ -109,7 +109,7 @@ class Mailbox : public paths::Receiver {
   const std::vector<Arrived>& frames() const { return frames_; }
   const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
   const std::vector<std::string>& turned_away() const { return turned_away_; }
-  /// Returns whether a connection delivered a frame, or a second loss, after its loss.
+  /// Returns whether a connection delivered a frame after its loss, or reported its loss twice.
   bool is_late() const { return late_; }
   void clear() {
     runtime::Lock lock(mutex_);
