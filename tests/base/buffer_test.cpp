@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t inline_bytes = Payload::inline_bytes;
 
-/// One size just above what a payload stores in place, one medium size, and one large enough for
-/// the reused memory of large values.
+/// Sizes in bytes: just above what a payload stores in place, medium, and large enough for the
+/// reused memory of large values.
 const std::vector<std::size_t> sizes = {inline_bytes + 1, 1000, base::large_bytes + 3,
                                         base::mapped_bytes + 3};
 

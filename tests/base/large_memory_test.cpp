@@ -61,7 +61,7 @@ TEST_CASE("large memory: values that live at the same time do not share memory")
 TEST_CASE("large memory: kept memory is bounded and no larger block is kept") {
   std::vector<Payload> all;
   for (int i = 0; i < 40; ++i)
-    all.push_back(Payload::filled(32 * mib, [](auto) {}));  // untouched, so not resident
+    all.push_back(Payload::filled(32 * mib, [](auto) {}));  // never written, so not resident
   all.clear();
   CHECK(large_memory().bytes_kept <= base::large_bytes_kept);
   const std::size_t kept = large_memory().bytes_kept;

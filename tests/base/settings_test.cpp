@@ -40,7 +40,7 @@ bool same(const Settings& a, const Settings& b) {
                     same_entry);
 }
 
-/// Random trees with the shapes and words that are difficult in YAML.
+/// Random trees of settings, with shapes and words that are difficult to write in YAML.
 class Trees {
  public:
   explicit Trees(std::uint64_t seed) : random_(seed) {}

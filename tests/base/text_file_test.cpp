@@ -42,7 +42,8 @@ TEST_CASE("text file: everything written to a pipe is read up to the limit") {
   for (const std::size_t limit : {std::size_t{11}, std::size_t{10}}) {
     const int end = open(pipe.name().c_str(), O_RDWR);
     REQUIRE(write(end, "a: 1\nb: 2\n\n", 11) == 11);
-    // The pipe keeps its bytes while a reader is open.
+    // A pipe keeps the bytes that were written to it only while some process has it open for
+    // reading.
     const int reader = open(pipe.name().c_str(), O_RDONLY | O_NONBLOCK);
     close(end);
     if (limit == 11)

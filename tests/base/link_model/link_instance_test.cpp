@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 
 const LinkModel a_byte_a_microsecond(10ms, 8e6);
 
-/// Sends a message at `now` over consecutive links in frames of at most `frame` bytes. A frame is
-/// offered when the first link has accepted the previous one. Returns the time at which the last
-/// byte arrives.
+/// Sends a message at `now` over consecutive links in frames of at most `frame` bytes. Each frame
+/// is offered as soon as the first link has accepted the previous frame. Returns the time at which
+/// the last byte arrives.
 Nanos cross(const std::vector<LinkInstance*>& links, Nanos now, std::uint64_t bytes,
             std::uint64_t frame) {
   Nanos arrived = now;

@@ -159,10 +159,10 @@ TEST_CASE("a change is a difference larger than the measured spreads") {
   const MeasuredNetwork before = two_sites();
   CHECK(tuning::changes(before, before).empty());
   MeasuredNetwork now = two_sites();
-  // The latency grows by 0.8 %. That is no change, because it is below 1 %.
+  // The latency grows by 0.8 %. This does not count as a change, because it is below 1 %.
   now.links[{"alpha", "beta"}].latency = 50'400us;
-  // The latency grows by 1.5 %. Both measurements of this link have a spread of 1.2 %. A change is
-  // therefore a difference of more than 1 % + 2 * 1.2 %.
+  // The latency grows by 1.5 %. Both measurements of this link have a spread of 1.2 %. Only a
+  // difference of more than 1 % + 2 * 1.2 % therefore counts as a change.
   now.links[{"beta", "alpha"}].latency = 52ms;
   CHECK(tuning::changes(before, now).empty());
   now.links[{"alpha", "beta"}].streams = 4;

@@ -18,8 +18,8 @@ namespace {
 
 using Samples = std::vector<Nanos>;
 
-/// Samples of an action that takes `truth`. Each sample is a little longer, some are much longer,
-/// and all are longer in a slow period.
+/// Returns samples of an action that takes `truth`. Each sample is a little longer than `truth`,
+/// some are much longer, and all samples of a slow period are longer.
 Samples noisy(std::mt19937_64& random, Nanos truth, double slow_period) {
   std::uniform_real_distribution<double> share(0, 1);
   const double slowness = share(random) < slow_period ? 1.1 + share(random) : 1;
@@ -39,7 +39,7 @@ TEST_CASE("a figure is the lowest median of its batches") {
   CHECK(one.figure() == 0);
   one.add({{30us, 10us, 20us}});
   CHECK(one.figure() == 20'000);
-  one.add({{19us, 1us, 90us, 95us}});  // the lower of the two middle values counts
+  one.add({{19us, 1us, 90us, 95us}});  // the median is the lower of the two middle values
   CHECK(one.figure() == 19'000);
   one.add({{500us}});
   CHECK(one.figure() == 19'000);
@@ -85,7 +85,7 @@ TEST_CASE("a measurement ends at its limit of batches including rejected ones") 
   CHECK(rejected.state() == State::more);
   rejected.add({{1ms}});
   CHECK(rejected.state() == State::over);
-  CHECK_FALSE(rejected.is_usable());  // with one batch the certainty is unknown
+  CHECK_FALSE(rejected.is_usable());  // one batch does not show how certain the figure is
 }
 
 TEST_CASE("a measurement whose batches never agree has no figure") {
