@@ -48,9 +48,9 @@ TEST_CASE("collective: prints the time and the link crossings of the broadcast o
     CHECK(root.at("ms") == root.at("price_ms"));
     messages.push_back(root.at("wan").at("messages"));
   }
-  // A binomial tree numbers participants from its root, which has the number 0. The number of the
-  // sender is the receiver's number with the lowest 1 bit cleared; 6 (110) receives from 4 (100).
-  // With rank 1 as the root, ranks 5, 4 and 0 receive from the other cluster.
+  // In a binomial tree, participants are numbered from the root, which has the number 0. The number
+  // of the sender is the receiver's number with the lowest 1 bit cleared; 6 (110) receives from 4
+  // (100). With rank 1 as the root, ranks 5, 4 and 0 receive from the other cluster.
   CHECK(messages == std::vector<std::uint64_t>{1, 3, 3, 5, 1, 3, 3, 5});
   CHECK(row.at("wan").at("messages") == 24);
 }

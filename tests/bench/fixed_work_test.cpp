@@ -44,8 +44,8 @@ std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span 
   return detours;
 }
 
-/// Returns the samples of the method fwq on a processor with this noise. Each detour begins
-/// together with a piece of work.
+/// Returns the samples that the method fwq measures on a processor with this noise. Each detour
+/// begins together with a piece of work.
 Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   Samples samples;
   auto next = noise.begin();
@@ -57,7 +57,8 @@ Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   return samples;
 }
 
-/// Returns the samples of the method ftq, in units of a thousandth of an interval.
+/// Returns the samples that the method ftq measures on a processor with this noise. A unit of work
+/// takes a thousandth of an interval.
 Samples units(const std::vector<Detour>& noise, Nanos interval, Nanos span) {
   Samples samples;
   samples.span = span;
@@ -109,8 +110,8 @@ TEST_CASE("fixed time: work that an interval lacks compared with the fullest one
   const Findings findings = bench::fixed_work::analyze(units(noise, milliseconds(1), seconds(10)),
                                                        options(Method::fixed_time));
   CHECK(findings.noise_share == Approx(0.05).epsilon(1e-12));
-  // Each detour takes several intervals. The intervals between its first and its last one are lost
-  // completely, so its start is known exactly.
+  // Each detour takes several intervals. It fills all of these except the first and the last one
+  // completely, so the analysis finds its exact start.
   CHECK(findings.detours == noise);
   CHECK(findings.work.p50 == Nanos(0));
   CHECK(findings.work.max == milliseconds(1));

@@ -78,8 +78,8 @@ class Drawing {
     drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
   }
   /// Adds noise that takes at least a hundredth of the thread's time. The noise occurs less often
-  /// than the thread computes. Noise that delays nearly every computation only makes the thread
-  /// look slow.
+  /// than the thread computes. Noise that delays nearly every computation looks the
+  /// same as a slow thread.
   void noisy_thread() {
     const std::int64_t duration = random_.between(1, 10);
     const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));
@@ -114,7 +114,7 @@ class Drawing {
   }
 
   runtime::Random random_;
-  /// Names of clusters, which are prefixes of the names of hosts and threads.
+  /// Names of the clusters. The names of hosts and threads begin with them.
   std::vector<std::string> clusters_;
   std::int64_t hosts_ = 0, threads_ = 0, latency_ = 0;
   Drawn drawn_;
@@ -156,8 +156,8 @@ std::string text(const Causes& causes) {
   return all;
 }
 
-/// Returns whether the two sizes agree. Compute times vary by half a percent, and the analysis uses
-/// the median to separate noise from this variation.
+/// Returns whether the two sizes agree. They may differ a little, because compute times vary by
+/// half a percent, and the analysis separates noise from this variation by the median.
 bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }

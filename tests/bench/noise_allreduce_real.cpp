@@ -126,14 +126,14 @@ TEST_CASE(
                             Catch::Contains("no WAN figures of other hosts"));
 }
 
-// Sanitizers need more address space.
+// Not under sanitizers, which need more address space than the case permits.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE(
     "noise_allreduce: a host with too little `ulimit -v` ends with an error and not by a signal") {
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   int refused = 0;
-  // Too little address space for the threads of ZeroMQ.
+  // Limits of the address space in KiB that are too small for the threads of ZeroMQ.
   for (const int kib : {48'000, 54'000, 60'000}) {
     const test_support::Said said = test_support::run_shell(fmt::format(
         "cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' 'deadline: 20s' "

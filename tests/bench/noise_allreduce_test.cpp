@@ -84,10 +84,11 @@ bool is_near(const nlohmann::ordered_json& value, double expected) {
 
 TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the farthest thread") {
   const Run result = run("sequential", four_iterations());
-  // beta computes 30 / 0.8 = 37.5 ms. The way down of its second host takes 0.07 in its own network
-  // to the first host, 0.07 to the gateway and 11 to alpha: 37.5 + 11.14 = 48.64. Alpha is ready
-  // since 30.05, so thread 0 has its first result at 48.64. The way up takes 10 to the gateway,
-  // 0.07 and 0.07: 48.64 + 10.14 = 58.78. Each later iteration takes 58.78 for every thread.
+  // All times in ms. beta computes 30 / 0.8 = 37.5. Its values take 0.07 from the second host to
+  // the first, 0.07 to the gateway and 11 to alpha: 37.5 + 11.14 = 48.64. Alpha is ready since
+  // 30.05, so thread 0 has its first result at 48.64. The result takes 10 to the gateway, 0.07 to
+  // the first host and 0.07 to the second: 48.64 + 10.14 = 58.78. Each later iteration takes 58.78
+  // for every thread.
   CHECK(result.iterations_of_thread_0 == hundredths({4864, 5878, 5878, 5878}));
   // alpha-1 gets each result 0.05 ms after alpha-0. beta-0 gets it 0.07 ms before beta-1.
   const std::int64_t rounds = 3 * 5878;
@@ -138,9 +139,9 @@ TEST_CASE("noise_allreduce: conditional in its worst case takes as long as magpi
 TEST_CASE(
     "noise_allreduce: conditional in its best case waits for another cluster only at the end") {
   const Run result = run("conditional", four_iterations());
-  // alpha alone: 30.05, then 30.10 more in each iteration: 60.15, 90.25, and its fourth part at
-  // 120.35. beta: 37.57, 75.21, 112.85, and its fourth part at 150.49. Each prefetch requests the
-  // next tuple when one has arrived, so the request arrives long before the next tuple.
+  // Times in ms at which the clusters have their own sums: alpha at 30.05, 60.15, 90.25 and 120.35,
+  // beta at 37.57, 75.21, 112.85 and 150.49. Each prefetch requests the next tuple when one has
+  // arrived, so the request arrives long before the next tuple.
   //
   // beta has alpha's fourth sum at 120.35 + 10.07 = 130.42, before its own at 150.49: it decides at
   // 150.49. alpha has beta's fourth sum at 150.49 + 11.07 = 161.56.
@@ -148,8 +149,8 @@ TEST_CASE(
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
   CHECK(elapsed == hundredths({16156, 16156, 16161, 16161, 15049, 15056}));
-  // Alpha's threads have the longest total time, because of their last iteration. That iteration
-  // waits for beta, so the pace is beta's.
+  // Alpha's threads have the longest total time, because of their last iteration. In that iteration
+  // they wait for beta, so the mean is that of beta.
   CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 161.61 / 4));
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 37.64));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 161.61 - 90.30));
@@ -182,7 +183,7 @@ TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop
   }
   CHECK(conditional["stop_iteration"]["about"] == 4);
   CHECK(conditional["stop_iteration"]["known"] == 4);
-  // 2 requests and 2 replies in 4 iterations.
+  // 2 requests and 2 replies between the clusters in 4 iterations.
   CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);
   CHECK(decided("sequential")["clusters"][0]["decided"]["joined"] == 4);
 
@@ -320,7 +321,7 @@ TEST_CASE("noise_allreduce: a single thread runs the collective under every algo
 }
 
 TEST_CASE("noise_allreduce: a late result that belongs to a warm-up round is no stop") {
-  // The result of every round would stop the program, also in the warm-up.
+  // The result of every round, including the warm-up rounds, fulfils the stop condition.
   NoiseOptions options = four_iterations();
   options.iterations = 8;
   options.warmup = 4;

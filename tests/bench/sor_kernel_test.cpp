@@ -140,8 +140,8 @@ TEST_CASE("sor kernel: a block has the reference's cells and sum after every ite
 TEST_CASE("sor kernel: a sum is built over threads then hosts then clusters") {
   const DataSet data("random", 12, 1);
   const auto blocks = bench::row_blocks(12, 5);
-  // Threads 0 and 1 are on one host, 2 on another host of the cluster, 3 and 4 on two hosts of the
-  // next cluster.
+  // Threads 0 and 1 are on one host, thread 2 is on another host of the same cluster, threads 3 and
+  // 4 are on two hosts of the next cluster.
   const std::vector<std::size_t> cluster = {0, 0, 0, 1, 1}, host = {0, 0, 1, 2, 3};
   std::vector<bench::ReferenceThread> threads;
   for (std::size_t i = 0; i < 5; ++i)
@@ -215,7 +215,7 @@ TEST_CASE("sor files: raw files hold the numbers and an image has one pixel per 
   const std::string header = "P6\n3 3\n255\n";
   REQUIRE(image.text().size() == header.size() + 27);
   CHECK(image.text().substr(0, header.size()) == header);
-  // The smallest value is black.
+  // The pixel of the smallest value is black, that of the greatest is white.
   CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));
   CHECK(image.text().substr(header.size() + 24) == std::string(3, '\xff'));
   CHECK_THROWS_WITH(bench::write_raw("/nowhere/raw", 3, fill),

@@ -35,8 +35,8 @@ elements:
   report: {host: alpha-0, template: bytes, reach: all}
 )";
 
-/// Temporary folder for a config and the output of its run. The names of sockets follow from the
-/// name of the config.
+/// Temporary folder for a config and the output of its run. PATHS derives the names of sockets from
+/// the name of the config, so each folder has sockets of its own.
 struct ConfigFolder : test_support::Folder {
   std::string config() const { return config_; }
 

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 
 const paths::RunOptions on_virtual_clock = {.clock = runtime::ClockKind::virtual_time};
 
-/// Numbers of threads, by cluster and by host of the cluster.
+/// Number of threads of each host, indexed by cluster and by host of the cluster.
 using Clusters = std::vector<std::vector<std::uint32_t>>;
 
 std::string config(const Clusters& clusters, double less, const std::string& link) {
@@ -178,7 +178,7 @@ TEST_CASE("sor: 1 to 6 threads in 1 to 3 clusters have the reference's cells and
       for (const std::string halo : {"plain", "hidden"}) {
         INFO(config(clusters, 0, "") << algorithm << " " << halo);
         SorOptions options = options_of("frosty", 30, halo);
-        // One iteration takes at least as long as the link's latency.
+        // With this cost per row, one iteration takes at least as long as the link's latency.
         options.cost_per_row = "10ms";
         const Run result = checked_run(clusters, algorithm, options);
         CHECK(result.json["iterations"] == result.json["stop_iteration"]);
@@ -283,7 +283,7 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
 }
 
 TEST_CASE("sor: the halo depth over a traced link covers its less frequent latencies") {
-  // 500 ms in 5 of 1000 seconds
+  // The link has a latency of 500 ms in 5 of 1000 seconds. This is rare enough to be ignored.
   const test_support::WrittenFile file("0 10\n985 30\n990 30\n995 500\n");
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
@@ -309,14 +309,15 @@ TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time o
   CHECK(iterations(1us, 1us) == 20);  // the number of rows limits the depth of the halo
   border.rows = 40;
   // A halo of two iterations sends 8 rows. It makes 7 rows redundant in each iteration, which then
-  // takes 4.4 + 0.77 ms. Two iterations hide the latency. A third one is the reserve.
+  // takes 4.4 + 0.77 ms. Two iterations hide the latency. A third iteration is the reserve.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
   // Sending the 4 rows of one more iteration takes longer than an iteration, so more rows hide
   // nothing.
   border.row_passage = 1ms;
   CHECK(iterations(3ms, 3ms) == 20);
-  // 9 * 5.175 ms exceed 10 ms of latency plus 36 ms for 36 rows; one more is the reserve.
+  // 9 iterations of 5.175 ms exceed the latency of 10 ms plus 36 ms for 36 rows. A tenth iteration
+  // is the reserve.
   CHECK(iterations(5ms, 5ms) == 10);
 }
 

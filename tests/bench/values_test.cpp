@@ -204,11 +204,11 @@ TEST_CASE(
   CHECK(noise.period() == Nanos(250));
   CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // it ends when a delay begins
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
-  // Starts in the middle of the first delay.
+  // The computation begins in the middle of the first delay.
   CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
-  // At 230, 20 of the second delay remain. A longer computation also meets the first delay of the
-  // next period, which takes 10.
+  // The computation begins at 230, when 20 of the second delay remain. A longer computation also
+  // meets the first delay of the next period, which takes 10.
   CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));
   CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
