@@ -161,7 +161,7 @@ Problem random_problem(std::mt19937& random) {
 }
 
 struct Found {
-  double worse;  // relative excess over the time of the best schedule: 0.01 is 1 %
+  double worse;  // (time - time of the best schedule) / time of the best schedule
   std::size_t candidates, priced;
 };
 

@@ -52,8 +52,8 @@ TEST_CASE("bound: an allreduce takes 2 (P - 1) transfers of each element") {
 TEST_CASE(
     "bound: blocks of far hosts arrive after their latency and near ones fill the time before") {
   // A host receives three blocks of its own cluster and four blocks of the other one. The bound is
-  // the greater of two times: the four far blocks after a latency of 10 ms, or all seven blocks
-  // after a latency of 50 us.
+  // the greater of two times: a latency of 10 ms and four far blocks, or a latency of 50 us and all
+  // seven blocks.
   const std::int64_t block = 83'886'080;
   CHECK(bound(Collective::gather, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
   CHECK(bound(Collective::scatter, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
@@ -99,7 +99,7 @@ TEST_CASE(
   pair.exits = {0, 1};
   CHECK(bound(Collective::broadcast, pair, mebibyte) == 10'000'000 - 50'000 + 8'388'608);
 
-  // Four hosts behind an exit have 1 MiB each for the other cluster.
+  // Four hosts, which send through an exit, have 1 MiB each for the other cluster.
   Network exits = network_of({5, 1}, 10e9);
   exits.exits = {0, 5};
   CHECK(bound(Collective::gather, exits, mebibyte, 5) == 10'000'000 + 4 * 83'886'080);

@@ -88,16 +88,16 @@ TEST_CASE("evaluator: a message without credit waits one latency for its grant")
   const Network network = nanoseconds({2});
   CHECK(time_of(parts, network) == 1100);
   CHECK(time_of(parts, network, {.credit = 0}) == 1200);
-  // A frame of 100 bytes costs 228 bytes of credit, because its overhead is 128 bytes. If the
-  // credit covers one frame, the grant for the rest arrives while that frame is sent.
+  // A frame of 100 bytes uses 228 bytes of credit, because its overhead is 128 bytes. If the credit
+  // suffices for one frame, the grant for the rest arrives while that frame is sent.
   CHECK(time_of(parts, network, {.credit = 227}) == 1200);
   CHECK(time_of(parts, network, {.credit = 228}) == 1100);
   CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
 }
 
 TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
-  // Host 1 receives the bytes of host 0 only after all bytes of host 2. Only then does it grant the
-  // rest.
+  // Host 1 receives the bytes of host 0 only after all bytes of host 2. It grants the rest of host
+  // 0's bytes only then.
   const std::vector<Part> parts{sends(1, cells(0, 300)),
                                 in_turn({receives(2, cells(0, 900)), receives(0, cells(0, 300))}),
                                 sends(1, cells(0, 900))};
@@ -152,8 +152,8 @@ TEST_CASE("evaluator: frames wait for a stream of their hosts and streams take t
   CHECK(time_of(one, network) == 700 + 200 + 1000);
   network.striping = 2;
   CHECK(time_of(one, network) == 400 + 200 + 1000);
-  // Two hosts send over a link. First each has a stream of its own. Then the link has only one
-  // stream for both.
+  // Two hosts send over a link at the same time. In the first network each has a stream of its own.
+  // In the second one, the link has one stream for both.
   const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
                               receives(0, cells(0, 200)), receives(1, cells(0, 200))};
   Network pairs = nanoseconds({2, 2});
@@ -258,7 +258,8 @@ TEST_CASE("evaluator: a receiving port grants one message at a time in the order
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
   // Host 2 grants the message of host 1 first. Host 1 can send this message only after it has
-  // received 300 bytes of host 0, at 400 ns. Host 2 grants the message of host 0 after that.
+  // received 300 bytes of host 0, at 400 ns. Host 2 grants the message of host 0 only after it has
+  // received that of host 1.
   const std::vector<Part> late{in_turn({sends(1, cells(0, 300)), sends(2, cells(0, 100))}),
                                in_turn({receives(0, cells(0, 300)), sends(2, cells(0, 300))}),
                                in_turn({receives(1, cells(0, 300)), receives(0, cells(300, 100))})};
@@ -300,8 +301,8 @@ TEST_CASE("evaluator: a sending port is held until the message is sent and for i
   CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
   CHECK(time_of(parts, network, {.ports = {.sending = 1, .cost = 50ns}}) == 350);
   CHECK(time_of(parts, network, {.ports = {.sending = 2, .cost = 50ns}}) == 300);
-  // A host that blocks while it sends waits for the link, which carries the first 100 bytes from
-  // 100 to 300 ns.
+  // With Ports::blocks, a message keeps its port until it has left the link. The link carries the
+  // first 100 bytes from 100 to 300 ns.
   Network far = nanoseconds({1, 1, 1});
   for (Link& link : far.links) link.model = tuning::LinkModel(1000ns, 4e9);
   CHECK(time_of(parts, far, {.ports = {.sending = 1}}) == 100 + 100 + 1000 + 200);

@@ -32,7 +32,7 @@ std::uint64_t mixed(std::uint64_t left, std::uint64_t right) {
 Value operator+(Value left, Value right) {
   return {mixed(left.expression, right.expression), left.sum + right.sum};
 }
-/// Returns the contribution of a participant at this index of its `in`.
+/// Returns the value that a participant contributes at index `at` of its `in`.
 Value given(Rank rank, Count at) {
   const std::uint64_t leaf = mixed(rank + 1, at + 1);
   return {leaf, leaf};
@@ -40,8 +40,8 @@ Value given(Rank rank, Count at) {
 
 using Memory = std::map<Buffer, std::map<Count, Value>>;
 
-/// Executes the steps of all participants one at a time. Each time, it chooses a random permitted
-/// step.
+/// Executes the steps of all participants one at a time. Each time, it chooses a random one of the
+/// steps that may be executed.
 class Execution {
  public:
   Execution(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
@@ -166,7 +166,7 @@ Value canonical(const Topology& group, std::size_t level, std::size_t number, Co
 }
 
 struct Expected {
-  // Expected values. Their expressions count only if `is_exact`.
+  // Expected values. The expressions are compared only if `is_exact`, the sums always.
   std::vector<Value> cells;
   bool is_exact = true;
 };

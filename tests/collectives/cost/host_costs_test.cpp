@@ -21,7 +21,8 @@ constexpr Bytes segment = 100;
 
 tuning::CostTable always(base::Nanos time) { return tuning::CostTable({{1, time}}); }
 
-/// Hosts that send a segment in 4 us over 10 us, and spend 1 us to send and 2 us to receive it.
+/// Returns a network whose hosts send a segment in 4 us over a latency of 10 us. A host spends 1 us
+/// to send a segment and 2 us to receive it.
 Network network_of(const std::vector<std::size_t>& clusters, Side wide = {10us, 200e6}) {
   const auto topology = std::make_shared<const Topology>(Topology::clustered(clusters));
   Network network = uniform_network(topology, {10us, 200e6}, wide);
@@ -115,8 +116,8 @@ TEST_CASE("evaluator: a window delays the preparation of frames, and a port is n
   for (Count segments = 1; segments <= 8; ++segments)
     CHECK(time_of(Collective::broadcast, "flat", segments, network) ==
           17 + 4 * static_cast<double>(segments - 1));
-  // The plain implementation also shows when the sender has prepared each segment. There a byte
-  // takes 1 ns, so that all times are divided by 40.
+  // The plain implementation also shows when the sender has prepared each segment. In it a byte
+  // takes 1 ns, so its times are those of this network divided by 40.
   const Algorithm& algorithm = algorithm_named("tree");
   const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 8 * segment);
   const auto programs = programs_of(algorithm, task, algorithm.read("shape=flat,segment=100"));
@@ -156,11 +157,12 @@ TEST_CASE("evaluator: an exit spends its time for each frame that it passes on")
   CHECK(with - without == 3);
   Network chain = network_of({2, 1}, {1010us, 0});
   chain.exits = {1, 2};
-  // From host 0 to host 1: 17. From host 1, the exit, into the link: 1 + 1000 + 2.
+  // Times in us. From host 0 to host 1: 17. From host 1, which is the exit, over the link: 1 + 1000
+  // + 2.
   CHECK(time_of(Collective::broadcast, "chain", 1, chain) == 17 + 1003);
   chain.exits = {0, 2};
-  // From host 1 over the port to the exit: 1 + 4 + 10. The head is there after 11 us, the exit
-  // needs 3 us, the tail follows after 4 us.
+  // Times in us. From host 1 over its port to the exit: 1 + 4 + 10. The head reaches the exit after
+  // 11, the exit needs 3, and the tail follows after 4.
   CHECK(time_of(Collective::broadcast, "chain", 1, chain) == 17 + 1 + 10 + 3 + 4 + 1000 + 2);
 }
 
@@ -170,7 +172,7 @@ TEST_CASE("evaluator: random schedules take the times of a plain implementation"
   for (int round = 0; round < 400; ++round) {
     const std::size_t hosts = 2 + random() % 7;
     const auto topology = std::make_shared<const Topology>(Topology::clustered({hosts}));
-    // Coarse numbers make many things happen at one instant.
+    // Coarse times make many events fall on the same instant.
     const std::uint64_t unit = random() % 2 == 0 ? 1 : 50;
     const auto chance = [&](std::uint64_t most) {
       return base::Nanos(random() % (most / unit + 1) * unit);

@@ -17,7 +17,7 @@ using collectives::Action;
 using collectives::Rank;
 
 enum class What { prepared, left, computed, received, arrived };
-/// Something that happens at a host. `source` and `step` identify a message or a step.
+/// An event at a host. `source` and `step` identify a message or a step.
 struct Event {
   What what;
   Rank host, source;
@@ -28,7 +28,7 @@ struct Event {
 
 struct Step {
   collectives::Step step;
-  std::vector<std::size_t> earlier;      // steps for which it waits
+  std::vector<std::size_t> earlier;      // steps for which this step waits
   std::pair<Rank, std::size_t> partner;  // other end of a message
   bool has_begun = false, has_arrived = false, is_done = false;
 };
@@ -99,7 +99,8 @@ class Plain {
   }
 
  private:
-  /// Returns the time at which the processor has worked for that long.
+  /// Lets the processor of the host work for the duration `time` after its earlier work. Returns
+  /// the time at which that work ends.
   Nanos work(Host& host, Nanos time) {
     if (time == Nanos(0)) return now_;
     return host.works_until = std::max(host.works_until, now_) + time;

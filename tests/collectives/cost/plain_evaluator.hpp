@@ -9,18 +9,18 @@
 
 namespace test_support {
 
-/// A network of equal hosts without receiving sides. A port sends one byte per nanosecond. A
-/// message is one frame.
+/// A network of equal hosts whose receiving rates are unlimited. A port sends one byte per
+/// nanosecond. A message is one frame.
 struct PlainNetwork {
   base::Nanos latency{0};
   tuning::FrameCosts costs;
   double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
-  std::vector<double> speeds;  ///< by host
+  std::vector<double> speeds;  ///< speed of each host
 };
 
 struct PlainResult {
   base::Nanos time{0};
-  /// By host: the times at which it has prepared its messages, in order.
+  /// For each host, the times at which it has prepared its messages, in order.
   std::vector<std::vector<base::Nanos>> prepared;
 };
 

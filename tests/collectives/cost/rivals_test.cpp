@@ -76,7 +76,7 @@ TEST_CASE(
 }
 
 // In the paper's specification a message holds its stream until it has arrived. In this test a
-// message holds its stream only until its last byte has been sent.
+// message holds its stream only until its last byte has been sent, so streams are free earlier.
 TEST_CASE("rivals: spreading uses all streams because it sends more than necessary") {
   const std::vector<std::pair<std::size_t, double>> rows{
       {1, 159.8}, {2, 81.9}, {4, 45.6}, {8, 34.3}};

@@ -31,14 +31,15 @@ const std::vector<std::string> generators = {"min3:pools=declared",
                                              "clustered_sa:merging=in_turn,segments=2",
                                              "clustered_sa:ports=half"};
 
-/// Returns whether all plans of this planner send each block into each other cluster exactly once,
-/// at any bandwidths.
+/// Returns whether every plan of this planner sends each block into each other cluster exactly
+/// once, whatever the bandwidths are.
 bool crosses_once(const std::string& generator) {
   return generator.starts_with("clustered_sa") ||
          (generator.starts_with("min3") && generator.find("bandwidth") == generator.npos);
 }
 
-/// Returns the bytes that clusters must receive: for each cluster, the blocks of all others.
+/// Returns the bytes that clusters must receive: for each cluster, the blocks of the hosts of all
+/// other clusters.
 Bytes least_across(const PairCosts& costs, const Counts& counts, Bytes element_bytes) {
   const collectives::Topology& topology = costs.topology();
   Bytes sum = 0;

@@ -122,7 +122,7 @@ TEST_CASE("min3: time of five hosts in their declared clusters") {
 }
 
 TEST_CASE("ports: two blocks in a cluster take 4 units by one tree and 2 by two trees") {
-  // Gupta and Vadhiyar 2007, figure 1: each transfer takes one unit.
+  // The example of Gupta and Vadhiyar 2007, figure 1: each transfer takes one unit of time.
   const PairCosts costs = PairCosts::of(one_site(4, 8));
   const auto units = [&](const Counts& counts, const std::vector<Transfer>& edges) {
     const std::vector<Piece> pieces = pieces_of(counts, 1, counts.largest());

@@ -14,7 +14,7 @@ struct Interval {
   Nanos start, end;
 };
 
-/// Returns whether no two of the intervals overlap.
+/// Returns whether the intervals are disjoint: no two of them overlap.
 bool are_disjoint(std::vector<Interval> taken) {
   std::sort(taken.begin(), taken.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
@@ -42,7 +42,7 @@ std::string mistake_of(const Plan& plan, const PairCosts& costs) {
 
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model) {
   if (const std::string mistake = mistake_of(plan, costs); !mistake.empty()) return mistake;
-  // Key: host, and whether the port receives.
+  // Intervals in which each port is occupied. Key: host, and whether the port is the receiving one.
   std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;
   std::map<std::pair<Rank, Rank>, std::vector<Interval>> pairs;
   for (const Transfer& transfer : plan.transfers) {

@@ -59,7 +59,7 @@ struct Row {
   std::string algorithm;
   std::string values;
   Collective collective;
-  Count messages;  // expected number: one test case counts messages between sites, the other all
+  Count messages;  // expected number: between sites in one test case, of all messages in the other
 };
 
 }  // namespace
@@ -100,8 +100,8 @@ TEST_CASE("costs: messages between three sites of two machines of four with root
 }
 
 TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two clusters of four") {
-  // Elements have 1 KiB, but only their number matters here. Segments have 16 elements, stretches
-  // have 64.
+  // An element stands for 1 KiB, but these checks count elements only. Segments have 16 elements,
+  // stretches have 64.
   const auto group = clustered({4, 4});
   const auto check = [&](Collective collective, const std::string& algorithm,
                          const std::string& values, Count messages, Count across, Count elements) {
@@ -176,7 +176,9 @@ TEST_CASE("costs: the declared number of hosts sends from each cluster to each o
       for (std::size_t to = 0; to < 3; ++to)
         if (to != cluster) CHECK(who[{cluster, to}].size() == wanted[cluster][to]);
   };
-  // Pairs in this order: 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
+  // Number of sending hosts for each source cluster (row) and target cluster (column). The
+  // parameter `senders` lists the pairs in this order: 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to
+  // 1.
   const Wanted each{{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
   const Wanted four{{0, 4, 4}, {4, 0, 4}, {3, 3, 0}};
   for (const auto& [senders, wanted] :

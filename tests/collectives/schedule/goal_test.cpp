@@ -85,8 +85,8 @@ bool writes(const Step& step, std::size_t block) {
   return step.action == Action::receive || (step.action != Action::send && block == 0);
 }
 
-/// Whether two steps of a participant must keep their order: they share cells and one of them
-/// writes.
+/// Returns whether two steps of a participant must keep their order: they share cells and one of
+/// them writes.
 bool conflict(const Step& one, const Step& other) {
   for (std::size_t left = 0; left < one.blocks.size(); ++left)
     for (std::size_t right = 0; right < other.blocks.size(); ++right)
@@ -108,7 +108,8 @@ std::vector<std::set<std::size_t>> all_before(const std::vector<Node>& nodes) {
   return before;
 }
 
-/// Checks that each conflict is implied by requirements, and that each requirement is a conflict.
+/// Checks that each two steps in conflict are ordered by requirements, and that each requirement
+/// orders two steps in conflict.
 void check_requirements(const Steps& steps, const std::vector<Node>& nodes) {
   REQUIRE(steps.size() == nodes.size());
   const auto before = all_before(nodes);

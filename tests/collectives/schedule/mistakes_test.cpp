@@ -196,8 +196,8 @@ TEST_CASE("topology: clusters of one host each are clusters") {
 }
 
 TEST_CASE("trees: the postal tree of a latency of three sends grows like its recurrence") {
-  // Bar-Noy and Kipnis 1994: f(t) = f(t-1) + f(t-3): 1, 1, 1, 2, 3, 4, 6 and 9 nodes are reached at
-  // times 0 to 7.
+  // Bar-Noy and Kipnis 1994: f(t) = f(t-1) + f(t-3) nodes are reached at time t: 1, 1, 1, 2, 3, 4,
+  // 6 and 9 at times 0 to 7.
   const Shape shape{.name = "postal", .latency = 3};
   std::vector<std::size_t> reached(9, 0);
   std::size_t latest = 0;

@@ -27,7 +27,7 @@ std::string_view name_of(Mutation mutation);
 /// may leave the result unchanged.
 bool is_always_wrong(Mutation mutation);
 
-/// Returns the schedule with one step of one participant mutated, or nothing if the mutation does
+/// Returns the schedule with one step of one participant mutated, or nullopt if the mutation does
 /// not apply to that step. `choice` selects the block or the peer.
 std::optional<Schedule> mutated(const Schedule& schedule, Mutation mutation, Rank rank,
                                 std::size_t step, std::size_t choice);

@@ -12,8 +12,8 @@
 namespace collectives {
 
 /// A verifier that remembers verified schedules. Many parameters make the same schedule: a binomial
-/// tree over two participants is a chain. For a known schedule only the declared order of sums is
-/// checked again.
+/// tree over two participants is a chain. For a schedule that it has verified before, it checks
+/// only the declared order of sums again.
 ///
 /// A schedule is identified by a 128-bit digest of all its steps and its collective. Among a
 /// billion schedules, the probability that two different ones have the same digest is below 10^-20.
@@ -35,7 +35,7 @@ class Proofs {
 
   std::shared_ptr<const Topology> topology_;
   Schedule schedule_;  // member instead of a local variable, so that its memory is reused
-  // Orders of summation of correct schedules.
+  // Order of summation of each correct schedule, keyed by the digest of the schedule.
   std::unordered_map<base::Digest, Order, Hash> orders_;
   std::size_t schedules_ = 0, verified_ = 0;
 };

@@ -19,7 +19,7 @@ using namespace collectives;
 
 namespace {
 
-/// Collects counts and failures of the schedules of many groups.
+/// Counts the schedules of many groups, and collects those that failed.
 class Tally {
  public:
   void begin(const std::shared_ptr<const Topology>& group) {
@@ -64,7 +64,7 @@ void verify_all(std::size_t smallest, std::size_t largest) {
   tally.check(largest);
 }
 
-/// Returns a random group whose ranks are in random order. With probability 1/2 it lies in one
+/// Returns a random group whose ranks are in random order. With probability 1/2 it consists of one
 /// cluster.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   const auto below = [&](std::size_t limit) { return random() % limit; };
@@ -166,7 +166,8 @@ TEST_CASE(
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  // Number of detected mutations and number of all mutations, by kind.
+  // For each kind of mutation, the number of mutations that the verifier detected, and the number
+  // of all mutations.
   std::map<Mutation, std::pair<std::size_t, std::size_t>> found;
   const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,
                           const Parameters& values) {

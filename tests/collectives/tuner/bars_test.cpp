@@ -12,7 +12,8 @@ using test_support::from_environment;
 
 namespace {
 
-/// A search with its options, the model that it knows, and the kind of its runs.
+/// A search that takes part in the comparison: its options, the model that it knows, and the kind
+/// of its runs.
 struct Contest {
   std::string search;
   Options options = {};
@@ -111,8 +112,8 @@ TEST_CASE("tuner: searches meet their bars on random instances") {
   const std::vector<Figures> all = figures_of(
       contests, instances, {.hosts_most = 24, .bytes_most = 1 << 20, .messages_most = 1 << 12});
   INFO(table_of(contests, all));
-  // The limits are those for 200 instances or more on networks of up to 128 hosts, with some slack
-  // because these instances are few. Limits of time shares have more slack, because in small
+  // The limits are looser than those for 200 instances or more on networks of up to 128 hosts,
+  // because these instances are few. The limits of time shares are looser still, because in small
   // instances no configuration is very slow.
   const Figures& race = all[0];
   CHECK(race.runs_share <= 0.06);

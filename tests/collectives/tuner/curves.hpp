@@ -6,7 +6,8 @@
 
 #include "collectives/tuner/search.hpp"
 
-/// Times of a family, by length of messages from the longest to the shortest.
+/// Times of the schedules of a family, ordered by their length of messages, from the longest to the
+/// shortest.
 using Curve = std::vector<double>;
 
 /// Returns a space with a family for each curve. The predicted times are those of the curves, in

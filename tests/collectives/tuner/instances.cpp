@@ -99,7 +99,8 @@ tuner::Space Truth::space(const std::vector<pricing::Family>& families, const Co
           messages_most)
           .space;
   for (tuner::Family& family : space.families) {
-    // The bias depends on the name of the family, not on the size.
+    // The hash gives each family a bias. It depends on the family's name, so it is the same for all
+    // sizes.
     std::uint64_t hash = seed_;
     for (const char letter : family.name)
       hash = hash * 1099511628211U + static_cast<unsigned char>(letter);

@@ -15,7 +15,8 @@ struct Ranges {
 };
 
 /// Hosts and links, from which the true network and the models are made. The true network has
-/// hosts of slightly different speed. A model knows each parameter with a relative error.
+/// hosts of slightly different speed. A model has each parameter of the true network with a
+/// relative error.
 struct Site {
   std::vector<std::size_t> clusters;
   pricing::Side local, wide;
@@ -36,8 +37,8 @@ inline constexpr Model good_model{};
 inline constexpr Model poor_model{0.15, false};
 
 /// Source of true times: the times that runs take without noise, and that models predict with
-/// errors. The evaluator computes them on a network whose hosts differ by 5%. Then they are changed
-/// by a bias of 8% for each family, and by 3% for each configuration.
+/// errors. The evaluator computes them on a network whose hosts differ by 5%. They then get a
+/// random error of 8% for each family, and of 3% for each configuration.
 class Truth {
  public:
   Truth(std::uint64_t seed, const Site& site,
@@ -51,9 +52,10 @@ class Truth {
   pricing::Network network_;
 };
 
-/// A search space with three sets of times: true ones, and predictions of a good and a poor model.
+/// A search space with three sets of times: the true times, and the predictions of a good and of a
+/// poor model.
 struct Arena {
-  tuner::Space truth;  ///< has the true times as predicted times
+  tuner::Space truth;  ///< space whose predicted times are the true times
   tuner::Space good, poor;
   base::Nanos least{0};        ///< true time of the fastest configuration
   base::Nanos time_of_all{0};  ///< sum of the true times of all configurations

@@ -111,8 +111,8 @@ TEST_CASE("tuner: race follows the neighbours of a wrong prediction") {
   const Outcome exactly = race.choose(model, exact_runs(truth), exact());
   CHECK(exactly.chosen == Configuration{0, 1});
   CHECK(exactly.statistic == Nanos(2000));
-  // The race starts with (0, 3) and (1, 0). It then adds their neighbours: two lengths on each side
-  // of (0, 3), and (1, 1).
+  // The race starts with (0, 3) and (1, 0), written as (family, index of the length). It then adds
+  // their neighbours: two lengths on each side of (0, 3), and (1, 1).
   CHECK(exactly.sampled.size() == 6);
   CHECK(exactly.runs == 6);
   const Outcome noisy = race.choose(model, exact_runs(truth), {});
