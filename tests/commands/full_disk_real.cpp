@@ -13,8 +13,8 @@ namespace {
 
 using Catch::Contains;
 
-/// Runs a script with a disk of its own in $DISK that has 16 KiB left. The script runs as root of a
-/// user namespace. Returns "" if the system allows no user namespaces.
+/// Runs a script with a small disk mounted at $DISK, which has 16 KiB free. The script runs as root
+/// of a user namespace. Returns "" if the system allows no user namespaces.
 std::string on_a_full_disk(const std::string& script) {
   const std::string all = fmt::format(
       R"(set -e

@@ -20,7 +20,8 @@ using Catch::Contains;
 using test_support::Folder;
 using test_support::Said;
 
-/// Returns the output of a shell command line in a folder, without variables of a launcher.
+/// Returns the output of a shell command line in a folder. The environment has no variables of a
+/// launcher.
 Said said_in(const Folder& folder, const std::string& line) {
   return test_support::run_shell(
       fmt::format("cd {} && unset PATHS_CONFIG PATHS_HOST PATHS_KEY PATHS_RUN_KEY XDG_CONFIG_HOME; "
@@ -163,7 +164,7 @@ TEST_CASE("run keys: with security plain or network hosts meet without a key") {
 TEST_CASE("host keys: the lines that docs tell users of ssh to type start a run") {
   const Folder folder;
   folder.write("job.yaml", config_of_two("{keys: keys/keys.yaml}"));
-  // A folder stands for the home of each machine.
+  // Each machine has a home folder of its own. Here a folder takes the place of each of them.
   const Said outcome = said_in(
       folder,
       fmt::format("paths keygen a-0 a-1 -o keys || exit 9\n"

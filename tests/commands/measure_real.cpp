@@ -40,8 +40,8 @@ TEST_CASE("measure: links between processes of this machine are measured as they
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config(emulated));
   const std::string output = folder.file("network.yaml");
-  // On a busy machine the program may refuse to measure a link and report that. Ten such refusals
-  // in a row are very unlikely.
+  // On a busy machine the program may report that it could not measure a link. Ten such refusals in
+  // a row are very unlikely.
   test_support::Said said;
   for (int attempt = 0; attempt < 10; ++attempt) {
     said = paths_program("measure " + file + " -o " + output);
@@ -87,7 +87,8 @@ TEST_CASE("measure: measuring over an old file prints the changes and a second t
       "{from: far, to: near, latency: 15ms, bandwidth: 16Mbit}]");
   CHECK_THAT(other.text, Contains("measure: changed: far to near: 15ms, 16Mbit; was 10ms, 16Mbit"));
   CHECK_THAT(other.text, !Contains("changed: near to far"));
-  // The measured links are emulated now. Measuring them again gives the same values.
+  // The config now emulates the links with the measured values. Measuring them again gives the same
+  // values.
   CHECK_THAT(measure("{from: network.yaml}").text, Contains("measure: nothing has changed"));
 }
 

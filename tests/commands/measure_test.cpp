@@ -185,7 +185,7 @@ TEST_CASE("each direction of a link is measured separately") {
   CHECK(measured.link("b", "a").bits_per_second == Approx(16e6).epsilon(0.01));
   CHECK(measured.link("a", "b").streams == 3);
   CHECK(measured.link("b", "a").streams == 5);
-  // Nothing is emulated inside the clusters.
+  // The config emulates no network inside the clusters.
   CHECK(measured.network(0).latency == 0ns);
   CHECK(measured.network(0).bits_per_second == 0);
 }

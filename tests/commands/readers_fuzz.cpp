@@ -94,7 +94,7 @@ const std::vector<Reader> readers = {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Replaces the number that contains or follows the byte `at` by an extreme one.
+/// Replaces the number that contains or follows the byte `at` by an extreme number.
 void change_number(std::string& text, std::size_t at, runtime::Random& random) {
   constexpr std::array<std::string_view, 12> extreme = {"0",
                                                         "-1",
@@ -128,7 +128,7 @@ void damage(std::string& text, runtime::Random& random) {
   }
 }
 
-/// Returns whether a terminal shows the text as it is.
+/// Returns whether a terminal shows every character of the text, and obeys none as a command.
 bool is_visible(std::string_view text) {
   if (text.find("\xe2\x80\xae") != std::string_view::npos) return false;
   for (const char c : text)
@@ -137,7 +137,7 @@ bool is_visible(std::string_view text) {
   return true;
 }
 
-/// Reads a file. Returns what the reader says about it; "" if it is valid.
+/// Reads a file. Returns the error message of the reader; "" if the file is valid.
 std::string mistakes_in(const Reader& reader, const std::string& file) {
   try {
     reader.read(file);

@@ -30,7 +30,7 @@ TEST_CASE("run log: a tune takes the times of the one that was ended, each once 
     CHECK(log.take("a").value() == Nanos(3));
     CHECK(log.take("a").value() == Nanos(4));
     CHECK(!log.take("a"));
-    CHECK(!log.take("b").value());  // the run of "b" has no time
+    CHECK(!log.take("b").value());  // the run of "b" is void
     CHECK(!log.take("c"));
     CHECK(log.remaining() == 0);
     log.add("c", Nanos(5));

@@ -62,7 +62,7 @@ struct Line {
   int code = 0;
   bool prints = true;
   std::string lost = "standard output could not be written";
-  /// SIGPIPE ends the program silently if the reader of its output has ended.
+  /// Whether SIGPIPE ends the program silently if the reader of its output has ended.
   bool is_filter = true;
 };
 
@@ -114,9 +114,9 @@ Ended run(const Folder& folder, const std::string& words, const Ends& ends) {
           ends.err == End::good ? test_support::read_text(err) : ""};
 }
 
-/// Checks the rule for output: if results could not be written, the program fails with a message. A
-/// filter whose reader has ended is the exception. The state of the streams changes the outcome of
-/// a program in no other way.
+/// Checks the rule for output: if results could not be written, the program fails with a message.
+/// The exception is a filter whose reader has ended. Otherwise the outcome of a program does not
+/// depend on the state of the streams.
 void check_line(const Folder& folder, const Line& line) {
   const Ended good = run(folder, line.words, {"good", End::good, End::good, End::good});
   INFO(line.words << "\n" << good.err);

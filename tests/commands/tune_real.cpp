@@ -100,7 +100,7 @@ TEST_CASE("tune: a tune that was ended continues without the runs that it has do
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.text, Contains(" runs are taken from " + table + ".samples"));
   CHECK(read(table) == whole);
-  // The file has each run once, and also the line that was cut.
+  // The file has one line for each run, and in addition the line that was cut off.
   CHECK(lines_of(read(table + ".samples")) == lines_of(samples) + 1);
   // A finished tune is not continued, and times of another config are not used.
   CHECK_THAT(paths_program(words).text, !Contains("are taken"));
