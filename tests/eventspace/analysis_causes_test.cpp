@@ -130,7 +130,8 @@ bool has_right_figure(const Finding& finding, const Drawn& drawn) {
       return finding.figure ==
              Approx(drawn.options.slow_links.at(finding.place.wrapper)).epsilon(0.001);
     case FindingKind::noisy_thread: {
-      // If a computation is longer than the period of the noise, the noise may occur in it twice.
+      // If a computation is longer than the period of the noise, the noise can occur twice in one
+      // computation.
       const auto noise = static_cast<double>(drawn.options.noise[0].nanos);
       const bool twice = drawn.options.noise[0].period_nanos < drawn.options.computation;
       return finding.figure == Approx(noise).margin(0.3 * ms) ||
@@ -194,8 +195,8 @@ TEST_CASE(
 TEST_CASE(
     "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
     "slowness") {
-  // The host is slow by 10 % of 30 ms, which is 3 ms. The noise takes between one third and four
-  // thirds of that.
+  // The host is slow by 10 % of 30 ms, which is 3 ms. Each noise event takes between one third and
+  // four thirds of these 3 ms.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Run run({.threads = threads,
@@ -240,9 +241,9 @@ TEST_CASE("analysis: a thread is slow and noisy if its noise is as long as its s
 
 TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise") {
   // The late computations could be caused by rare noise with the given period, or by noise in each
-  // computation. Each explanation predicts which computations are late. The correlations of the two
-  // predictions with the late computations differ by 0.13 in the first case, and by 0.08 in the
-  // second.
+  // computation. Each explanation predicts which computations are late. With the first period
+  // below, the correlations of the two predictions with the late computations differ by 0.13. With
+  // the second period they differ by 0.08.
   CHECK(named_with_period(94'290 * us) == both);
   CHECK(named_with_period(97'700 * us) == std::set<std::string>{"noisy_thread alpha-0/1"});
 }

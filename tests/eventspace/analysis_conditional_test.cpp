@@ -36,7 +36,8 @@ class Checked {
     analysis = std::make_unique<Analysis>(structure);
   }
 
-  /// Adds a round. The check begins its decision at `at` and ends it `decided` later.
+  /// Adds a round. The check begins its decision at time `at` and ends it after the duration
+  /// `decided`.
   void round(std::uint64_t sequence, std::int64_t at, std::int64_t decided, bool is_proved) {
     const std::uint8_t flags = is_proved ? event_proved : std::uint8_t{0};
     add(0, operation(4, sequence, at - 5 * us, at, 0));
@@ -201,8 +202,8 @@ TEST_CASE("analysis: sets of clusters that were needed together are kept up to a
 }
 
 TEST_CASE("analysis: at most one one-way latency of a wait for another cluster is WAN time") {
-  // In every second round, thread a-0/0 is 3 ms late. In that time, 3 ms of the wait for other
-  // clusters could have passed (could have been hidden).
+  // In every second round, thread a-0/0 is 3 ms late. If the values of other clusters had been
+  // fetched in that time, the wait for them would be 3 ms shorter (hidden).
   Checked run;
   std::int64_t at = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -217,7 +218,7 @@ TEST_CASE("analysis: at most one one-way latency of a wait for another cluster i
   CHECK(lateness.critical_wan_two_way_nanos == 0);
   CHECK(lateness.check_wan_one_way_nanos == 50 * 2 * ms + 50 * 5 * ms);
   CHECK(lateness.hideable_wan_nanos == 0);
-  // The duration of the first computation is unknown, so the first round does not count.
+  // The trace does not show how long the first computation took, so the first round does not count.
   CHECK(lateness.hideable_check_wan_nanos == Approx(24.0 * 2 * ms + 25.0 * 3 * ms).margin(ms));
 }
 

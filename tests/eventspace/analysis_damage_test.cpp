@@ -196,9 +196,9 @@ sample::Options drawn(Random& random) {
 }
 
 /// Returns whether the analysis leaves out a round because its records contradict each other.
-/// `first`, `second` and `third` are the durations of the round at three collectors, each of which
-/// is inside the one before. The first two are on host a-0. The third is on host b-0, which has a
-/// clock of its own.
+/// `first`, `second` and `third` are the durations of the round at three collectors. Each collector
+/// is further down the path than the one before, so its duration should be shorter. The first two
+/// are on host a-0. The third is on host b-0, which has a clock of its own.
 bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};
@@ -242,8 +242,8 @@ void for_each_seed(const std::function<void(Random&, sample::Run&)>& check) {
 }  // namespace
 
 TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%") {
-  // An inner part of an operation seems to take longer than the whole operation. Small differences
-  // can have another reason: the two hosts have different clocks.
+  // A round is left out if an inner part of an operation seems to take much longer than the whole
+  // operation. A small difference is tolerated, because the two hosts have different clocks.
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms));
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms + 990 * us));
   CHECK(is_left_out(2 * ms, 2 * ms, 2 * ms + 1'010 * us));

@@ -55,7 +55,7 @@ class Pushes {
   static constexpr std::uint32_t bytes = 40;
 
  private:
-  /// Adds the stages of a push into `element`. Returns the first of them.
+  /// Adds the stages of a push into `element`. Returns the first stage.
   std::uint32_t add_push(const std::string& element) {
     return sample::add_stages(structure_, {{"", "push", 1, 1, "", ""},
                                            {"", "event_collector", 1, 1, "", ""},
@@ -88,8 +88,8 @@ class Pushes {
   std::unique_ptr<Analysis> analysis_;
 };
 
-/// Makes a run in which `values` values of cluster b are pushed, and `asks` requests into the
-/// element `asked`. Returns the report on the values of cluster b.
+/// Makes a run in which `values` values of cluster b are pushed, and in which `asks` requests are
+/// pushed into the element `asked`. Returns the report on the values of cluster b.
 ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
                                  std::uint64_t asks) {
   Pushes pushes(asked);

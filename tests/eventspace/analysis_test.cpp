@@ -166,7 +166,7 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
 }
 
 TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
-  // All threads of a host arrive at the same moment. The generated trace (sample_run.hpp) marks the
+  // All threads of a host arrive at the same time. The generated trace (sample_run.hpp) marks the
   // first of them as the last to arrive.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
@@ -290,7 +290,7 @@ TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short co
 
 TEST_CASE("analysis: a slow thread is named if its host as a whole is not slow") {
   // Thread 9 is the second thread of host beta-0. Its noise occurs several times in each
-  // computation, so that the thread is only slower.
+  // computation, so that it appears as a thread that is slower, not as noise.
   const Report report = analyse(
       {.noise = {{.thread = 9, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0}}});
   const Finding& finding = only_finding(report, FindingKind::slow_thread);
@@ -497,8 +497,8 @@ TEST_CASE("analysis: a slow connection within a cluster is named by the host of 
   const Report report = analyse({.hosts = 6, .slow_forwards = {{"beta-3", 400 * us}}});
   const Finding& finding = only_finding(report, FindingKind::slow_network);
   CHECK(finding.place.host == "beta-3");
-  // The report has two-way times: 900 us for the slow connection of beta-3, and 100 us for those of
-  // the other hosts. The figure of the finding is their ratio.
+  // The report has the times of round trips: 900 us for the slow connection of beta-3, and 100 us
+  // for those of the other hosts. The figure of the finding is their ratio.
   CHECK(finding.figure == Approx(9.0));
   // The operation of the last thread to arrive crosses the slow connection twice. Each time it
   // takes 400 us longer.
@@ -530,9 +530,9 @@ TEST_CASE("analysis: the critical path of an iteration attributes all its time t
   const Report report = analyse({.slow_hosts = {{"beta-2", 1.2}}});
   const CriticalReport& critical = report.critical.at(0);
   // The critical path begins at thread beta-2/0. It consists of 36 ms of computation, four joins of
-  // 1 us, three crossings of 100 us, two links of 5 ms, and the store. Thread 0 is the last to
-  // arrive of its host. The begin of its first computation becomes known only at the end of the
-  // run, so only 999 computations count.
+  // 1 us, three crossings of 100 us, two links of 5 ms, and the store. Thread 0 arrives after the
+  // other threads of its host. Only 999 computations count, because the begin of its first
+  // computation becomes known only at the end of the run.
   const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
   CHECK(cause(Cause::computation) == 999 * 36 * ms);
   CHECK(cause(Cause::noise) == 0);
@@ -616,7 +616,7 @@ TEST_CASE("analysis: a cause hidden behind others costs nothing and is named las
 }
 
 TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait for is amplified") {
-  // All threads wait for beta, because of its links. Alpha arrives 10 ms before it.
+  // All threads wait for beta, which arrives 10 ms after alpha because of its links.
   for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
     const LatenessReport lateness =
         analyse({.jitter = [noisy = thread](std::uint32_t one,

@@ -32,7 +32,7 @@ namespace {
 using namespace eventspace;
 namespace fs = std::filesystem;
 
-/// Whether the text contains no characters that control a terminal.
+/// Returns whether the text contains no characters that control a terminal.
 bool is_fit_for_terminal(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -66,7 +66,7 @@ class Analyzed {
   Analyzed(fs::path directory, fs::path output)
       : directory_(std::move(directory)), output_(std::move(output)) {}
 
-  /// Runs the analysis with one kind of clock, without files and JSON, which take longest.
+  /// Runs the analysis with one kind of clock, without writing files and JSON, which takes longest.
   std::string run_part(bool is_best) { return run({is_best}, false); }
   std::string run_all() { return run({false, true}, true); }
   const std::optional<TraceReport>& report() const { return report_; }

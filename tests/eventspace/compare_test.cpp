@@ -92,8 +92,8 @@ TEST_CASE("compare: a change is a difference whose interval contains it") {
 }
 
 TEST_CASE("compare: means equal those of the report including the last rounds") {
-  // A stored row is the sum of two rounds if there are 300 rounds, and of four if there are 601.
-  // The last row of 601 rounds has only one round, which is the longest one here.
+  // A row in the report is the sum of two rounds if the run has 300 rounds, and the sum of four if
+  // it has 601. The last row of 601 rounds has only one round, which is the longest one here.
   for (const std::uint64_t rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {

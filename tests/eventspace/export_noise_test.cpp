@@ -14,7 +14,7 @@ using namespace export_sample;
 using trace_sample::Folder;
 
 struct Noise {
-  std::vector<std::pair<std::int64_t, std::int64_t>> lines;  // start and duration
+  std::vector<std::pair<std::int64_t, std::int64_t>> lines;  // start and duration in ns
   std::vector<std::string> comments;
   bool is_in_order = true;
   std::int64_t sum = 0;

@@ -101,8 +101,8 @@ TEST_CASE("otf2: otf2-print finds every record nested and in order and all messa
   CHECK(printed.regions.at("sum") == 8 * 20);
   CHECK(printed.regions.at("store") == 20);
   CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
-  // In each round, four paths cross to another host and back: those of alpha-1, beta-1, beta-0 (to
-  // its gateway), and the gateway.
+  // In each round, four operations cross to another host and back: from alpha-1, from beta-1, from
+  // beta-0 to its gateway, and from the gateway.
   CHECK(printed.events.at("MPI_SEND") == 8 * 20);
   for (const auto& [message, unmatched] : printed.messages) {
     INFO(message);

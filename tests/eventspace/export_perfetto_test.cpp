@@ -75,10 +75,10 @@ class Fields {
 };
 
 struct Read {
-  std::map<std::uint64_t, std::string> processes;  // name, by pid
-  std::map<std::uint64_t, std::string> threads;    // name, by tid
-  std::map<std::string, int> slices;               // number of slices, by "track: a / b"
-  // Number of begun flows minus number of ended ones, by id.
+  std::map<std::uint64_t, std::string> processes;  // names, keyed by process number (pid)
+  std::map<std::uint64_t, std::string> threads;    // names, keyed by thread number (tid)
+  std::map<std::string, int> slices;               // number of slices, keyed by "track: a / b"
+  // Number of begun flows minus number of ended ones, keyed by the id of the flow.
   std::map<std::uint64_t, int> flows;
   std::size_t flow_ends = 0;
   bool is_nested = true, is_in_order = true, is_notified = true;

@@ -295,9 +295,9 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Returns a number for a forged field: a small one, or one near a power of two. Counts are never
-/// so large that they would only use up memory. A structure with millions of threads would be
-/// valid, for example, and is refused only above a limit.
+/// Returns a number for a forged field: a small one, or one near a power of two. No number is so
+/// large that it only makes the reader use up memory as a count. For example, a structure with
+/// millions of threads would be valid, and is refused only above a limit.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {
@@ -449,8 +449,8 @@ inline void change_header(eventspace::TraceHeader& header, runtime::Random& rand
   }
 }
 
-/// Changes a trace. Most changes are in records, and there are many of them: if the structure or
-/// the head of a trace is wrong, it is refused before its records are read.
+/// Changes a trace at random. Makes many changes, most of them in records: a trace whose structure
+/// or head is wrong is refused before its records are read.
 inline void mutate(Trace& trace, runtime::Random& random) {
   const auto any_file = [&]() -> Trace::File& {
     return trace.files[random.below(trace.files.size())];

@@ -71,8 +71,8 @@ TEST_CASE("group records: a name is complete when all its pieces have arrived in
   const GroupOperation chosen{"world", "allreduce", "ring", "tuned"};
   CHECK(group_operation_of(text_of(chosen)) == chosen);
   CHECK(words_of(chosen) == "allreduce of world by ring (tuned)");
-  // A record has a piece of a text that begins beyond the end of the text. Such a record is
-  // damaged, and is ignored.
+  // A record contains a piece of a text. If the piece begins beyond the end of the text, the record
+  // is damaged and must be ignored.
   EventRecord beyond = records.front();
   beyond.slot = 1000;
   texts.add(beyond);

@@ -136,7 +136,7 @@ TEST_CASE("recorder: one without a flush function drops records") {
   Recorder recorder(2, WhenFull::flush);
   add(recorder, 0, 3);
   CHECK(recorder.dropped() == 1);
-  recorder.on_full([] {});  // a function that frees no space in the buffers
+  recorder.on_full([] {});  // this function frees no space in the buffers
   add(recorder, 3, 1);
   CHECK(recorder.dropped() == 2);
 }

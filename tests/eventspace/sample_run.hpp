@@ -26,10 +26,10 @@ struct Noise {
   std::int64_t first_nanos = 0;
 };
 
-/// Properties of a run of the algorithm `sequential`: one tree. Each host has a join of its
-/// threads. The first host of each cluster has a join of the cluster. The first host of the first
-/// cluster also has the join of all clusters. The other clusters send through a gateway, over one
-/// emulated link in each direction.
+/// Properties of an invented run of the algorithm `sequential`, which uses one tree. Each host has
+/// a join of its threads. The first host of each cluster has a join of the cluster. The first host
+/// of the first cluster also has the join of all clusters. The other clusters send through a
+/// gateway, over one emulated link in each direction.
 struct Options {
   std::vector<std::string> clusters = {"alpha", "beta"};
   std::uint32_t hosts = 4;  ///< number of hosts in each cluster, without the gateway
@@ -40,7 +40,8 @@ struct Options {
   std::int64_t wan = 5 * ms;   ///< declared latency of the links between clusters
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
-  // Causes of delays that are put into the run, by name.
+  // Causes of delays: from here to `broadcast_delay`. `slow_hosts` contains the factor of a host's
+  // computation times, keyed by the name of the host.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
   /// Factor of a link's latency. Key: name of the link, such as "wan.beta.alpha".
@@ -50,7 +51,7 @@ struct Options {
   /// Additional time of a host's messages to the next host, in each direction. Key: name of the
   /// host.
   std::map<std::string, std::int64_t> slow_forwards = {};
-  std::int64_t broadcast_delay = 0;  ///< delay of every result at the root, by an emulated link
+  std::int64_t broadcast_delay = 0;  ///< delay of every result by an emulated link at the root
   /// Natural variation: returns the time that is added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool names_the_last = true;
@@ -69,8 +70,8 @@ class Run {
 
   Structure structure;
 
-  /// Returns all records of the next round, by host. Each host has made its records on its own
-  /// clock.
+  /// Returns all records of the next round, indexed by host. Their times are those of the clock of
+  /// the host.
   std::vector<std::vector<EventRecord>>& next_round() {
     for (auto& records : records_) records.clear();
     walks_.clear();
@@ -126,7 +127,7 @@ class Run {
   struct Walk {
     std::uint32_t thread = 0;
     std::vector<Step> steps;
-    // Time at which the operation turns from its way down to its way up.
+    // Time at which the operation has reached the end of its path, and begins its way up.
     std::int64_t turned = 0;
     // Stage of the join in which the contribution waits; no_stage if it does not wait.
     std::uint32_t waits_in = no_stage;
@@ -149,7 +150,7 @@ class Run {
     return time + 1'000'000'000LL * (host * 7919 % 101);
   }
 
-  // Structure.
+  // Structure of the run.
 
   void add_hosts() {
     std::uint32_t rank = 0;
@@ -254,7 +255,7 @@ class Run {
     }
   }
 
-  // Times.
+  // Times of the run.
 
   std::int64_t compute(std::uint32_t thread, std::int64_t begin) const {
     const std::string& host = structure.hosts[threads_[thread].host].name;

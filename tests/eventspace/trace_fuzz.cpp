@@ -68,7 +68,7 @@ Written random_trace(runtime::Random& random) {
   return trace;
 }
 
-/// Damages bytes in ways in which disks, users and editors damage files.
+/// Damages bytes in the ways in which disks and editors damage files.
 void mutate(std::string& bytes, runtime::Random& random) {
   const std::size_t place = random.below(bytes.size() + 1);
   const std::size_t length =

@@ -39,7 +39,7 @@ inline eventspace::TraceHeader header(const std::string& host = "alpha-0") {
   return header;
 }
 
-/// Returns the record with this number. All its fields follow from the number.
+/// Returns the record with this number. All fields of the record are computed from the number.
 inline eventspace::EventRecord numbered(std::uint64_t number) {
   eventspace::EventRecord record;
   record.place = static_cast<std::uint32_t>(3 * number);

@@ -62,8 +62,8 @@ TransfersReport report_of(const Structure& structure, const std::vector<Transfer
   return analysis.finish().transfers;
 }
 
-/// Returns the largest number of transfers that are under way at one moment. If a transfer ends at
-/// the moment at which another begins, they do not overlap.
+/// Returns the largest number of transfers that are under way at the same time. If a transfer ends
+/// at the instant at which another begins, they do not overlap.
 std::uint64_t most_of(const std::vector<Transfer>& transfers) {
   std::uint64_t most = 0;
   for (const Transfer& one : transfers)
