@@ -20,7 +20,8 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Returns the time in which an error must arrive. It is far below the deadline of 60 s.
+/// Returns the longest duration after which an error must have arrived. It is far below the
+/// deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
 }
@@ -31,7 +32,7 @@ clusters: {a: {hosts: 2, threads: 2}}
 lanes:
 )";
 
-/// Returns the error of a barrier of the group, or "nothing".
+/// Runs a barrier of the group. Returns the error that it throws, or "nothing".
 std::string ending(paths::Thread& thread, const std::string& name, const Threads& members) {
   return thrown<paths::TravelError>([&] {
     groups::Group group(thread, name, members);

@@ -17,7 +17,7 @@ using collectives::Range;
 using collectives::Rank;
 using groups::Chunks;
 
-/// Name of an element of an input: the member that has the input, and the position in it.
+/// Identifies an element of an input by the member whose input it is and its position there.
 struct Element {
   Rank member = 0;
   Count position = 0;

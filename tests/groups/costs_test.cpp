@@ -29,7 +29,7 @@ groups::Call call_of(const collectives::CollectiveSpec& task, const std::string&
   return call;
 }
 
-/// Returns the time of an operation of 8-byte values on the virtual clock.
+/// Returns the duration of an operation of 8-byte values on the virtual clock.
 base::Nanos time_of(const Sim& sim, const collectives::CollectiveSpec& task,
                     const std::string& algorithm) {
   base::Nanos end{0};

@@ -145,7 +145,8 @@ TEST_CASE("decisions: a schedule that the group or its sums forbid is refused on
       CHECK_THAT(error.what(), Catch::Contains("it sums up as 'by block'"));
       ++refused;
     }
-    world.run(groups::allreduce(in, out, "max"));  // a maximum is exact in any order
+    // The order does not matter, because a maximum is exact.
+    world.run(groups::allreduce(in, out, "max"));
   });
   CHECK(refused == 4);
 }

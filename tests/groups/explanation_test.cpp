@@ -33,7 +33,7 @@ std::string random_config(std::mt19937_64& random) {
   return config + "lanes: {inbox: 4GiB}\n";
 }
 
-/// Returns a call of a group with one member on each host. If it reduces, `variant` chooses which
+/// Returns a call of a group with one member on each host. For a reduction, `variant` chooses which
 /// orders of summation the call allows.
 groups::Call call_of(Collective collective, std::uint64_t variant) {
   groups::Call call;
@@ -123,7 +123,8 @@ TEST_CASE("explanation: the schedule that is marked as taken is the one that a g
         check_ranking(sim, selector, call, make_spec(collective, topology, count, root), counts);
       }
   }
-  // Messages that reach an exit at the same time may pass it in either order.
+  // Some times differ from the prediction, because messages that reach an exit at the same time can
+  // pass it in either order.
   INFO(counts.all << " operations, " << counts.other_times << " with other times than predicted");
   CHECK(counts.all > static_cast<int>(shapes) * 15);
   CHECK(counts.other_times <= counts.all / 50);

@@ -15,7 +15,8 @@ TEST_CASE("groups: five hundred random operations have correct results on the st
     test_support::try_operations(seed, runtime::ClockKind::steady, 10);
 }
 
-// PATHS_SEEDS runs, each with PATHS_OPERATIONS operations of the whole group.
+// The environment variable PATHS_SEEDS sets the number of runs, PATHS_OPERATIONS the number of
+// operations of the whole group in each run.
 TEST_CASE("groups: five hundred random operations have correct results between processes") {
   const auto runs = test_support::from_environment("PATHS_SEEDS", 50);
   const auto operations = test_support::from_environment("PATHS_OPERATIONS", 10);

@@ -227,7 +227,7 @@ TEST_CASE(
   check_all_contain(reduced, "`out` of thread alpha-0/0 overlaps `in` of thread alpha-0/1");
   CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // adjacent memory
   CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // only the two inputs overlap
-  // Each member's output is its input.
+  // The output of each member is also its input.
   CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));
 }
 
@@ -366,7 +366,7 @@ TEST_CASE(
     CHECK((others != nullptr) == is_in);
     if (others) sum_ranks(*others);
     CHECK(world.split(std::nullopt) == nullptr);
-    // Each split gives its parts new names, even with the same members.
+    // Each split gives the new groups new names, even if their members are the same as before.
     const auto all = world.split(4);
     CHECK(all->size() == members);
     sum_ranks(*all);

@@ -27,7 +27,7 @@ using runtime::ClockKind;
 using runtime::Deadline;
 using runtime::Handle;
 
-/// Messages wait for the receiver's grant, so that a send does not end immediately.
+/// Config in which messages wait for the receiver's grant, so that a send does not end immediately.
 const char* const two_hosts = R"(
 clusters: {a: {hosts: 2}}
 collectives: {sum: {operation: sum, template: f64}}
@@ -102,8 +102,8 @@ void expect_unusable(Handle<T>& handle) {
   expect(!handle.cancel(), "cancel() returns false");
 }
 
-/// Calls `start` on one thread. Its second argument is a function: when `start` calls it, the other
-/// thread ends `times` operations.
+/// Calls `start` on one thread. The second argument of `start` is a function: when `start` calls
+/// this function, the other thread ends `times` operations.
 template <class T, class Start>
 void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& start) {
   INFO(kind.name << (clock == ClockKind::steady ? " on the steady clock" : ""));

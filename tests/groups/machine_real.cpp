@@ -35,7 +35,8 @@ lanes:
 )");
 }
 
-/// Returns the limit of the address space. If `lowers`, the process then cannot map another 2 MiB.
+/// Returns the present limit of the address space. If `lowers`, lowers it so far that the process
+/// cannot map another 2 MiB.
 rlimit limit_address_space(bool lowers) {
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
@@ -77,7 +78,7 @@ void say_sum(paths::Thread& thread, const test_support::Say& say) {
 
 }  // namespace
 
-// The thread sanitizer does not see what processes do to each other.
+// Not under the thread sanitizer, which does not see how processes affect each other's memory.
 TEST_CASE("groups: processes of a machine use shared memory, and lanes give the same bits",
           "[without_tsan]") {
   std::vector<std::string> sums;
@@ -97,7 +98,7 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
   for (const std::string& sum : sums) CHECK(sum == sums.front());
 }
 
-// The thread sanitizer does not see what processes do to each other.
+// Not under the thread sanitizer, which does not see how processes affect each other's memory.
 TEST_CASE("groups: processes of each cluster share memory, and messages give the same bits",
           "[without_tsan]") {
   std::vector<std::string> lines;
@@ -227,8 +228,8 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         test_support::RandomGroup all;
-        // 16384 numbers fill a chunk. Each collective runs with each size. The operation and
-        // `is_in_place` take all four combinations in turn.
+        // 16384 numbers fill a chunk. Each collective runs with each size. The four combinations of
+        // operation and `is_in_place` are used in turn.
         std::size_t number = 0;
         for (const std::uint64_t count : {2049, 16385, 40001, 40002})
           for (const collectives::Collective collective : collectives::all_collectives) {
@@ -255,7 +256,8 @@ TEST_CASE("groups: calls with large blocks of very different sizes use messages"
   auto hosts =
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
-        // Three rows of three blocks. Only the block from thread 0 to thread 1 is not empty.
+        // Counts of an alltoall of three threads: one row per source, one column per target. Only
+        // the block from thread 0 to thread 1 is not empty.
         const std::vector<std::uint64_t> counts{0, 400'000, 0, 0, 0, 0, 0, 0, 0};
         const Values in(thread.rank() == 0 ? counts[1] : 0, 3.5);
         Values out(thread.rank() == 1 ? counts[1] : 0);
@@ -384,7 +386,7 @@ TEST_CASE("groups: started operations of processes use shared memory in their or
   }
 }
 
-// The limit of the address space would also stop the sanitizers.
+// Not under sanitizers, which the limit of the address space would also stop.
 TEST_CASE("groups: if a process cannot map the shared memory then all use messages",
           "[without_asan][without_tsan]") {
   const std::uint32_t poor = GENERATE(0, 2);

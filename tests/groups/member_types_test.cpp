@@ -33,7 +33,8 @@ std::vector<std::string> errors_of(const std::string& hosts, Operate operate) {
 
 using Operate = std::function<void(groups::Group&, bool is_first)>;
 
-/// Collectives by name. Each uses f64 if `is_first`, otherwise i64.
+/// Functions that call a collective, keyed by its name. Their arrays contain f64 if `is_first`,
+/// otherwise i64.
 std::map<std::string, Operate> typed_collectives() {
   const auto typed = [](auto operate) -> Operate {
     return [operate](groups::Group& world, bool is_first) {

@@ -46,7 +46,7 @@ lanes: {{frame: unlimited}}
 constexpr base::Nanos begin = 100ms;
 constexpr std::size_t words = 4096;
 
-/// Returns the time of an allgather of all threads' ranks. Checks the received values.
+/// Returns the duration of an allgather of all threads' ranks. Checks the received values.
 base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   base::Nanos end{0};
   std::uint64_t wrong = 0;

@@ -130,8 +130,8 @@ struct Arrays {
 
 const pastset::Template numbers = *pastset::Template::parse("i64[]");
 
-/// Replaces some inputs and outputs of a member by tuples. A member without an input gets no input
-/// tuple.
+/// Replaces some inputs and outputs of a member by tuples. A member that has no input gets no input
+/// tuple either.
 void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arrays& arrays) {
   const bool is_broadcast = drawn.collective == Collective::broadcast;
   if (drawn.collective == Collective::barrier || random() % 4 > 0) return;
@@ -263,7 +263,7 @@ class Member {
     if (const std::size_t other = random_() % (index + 1); random_() % 2 == 0)
       under_way_[other] = {};
   }
-  /// Waits for all started operations. Returns the number of wrong results.
+  /// Waits for all started operations. Returns how many of the operations had a wrong result.
   std::uint64_t wrong() {
     for (auto& one : under_way_) one = {};
     std::uint64_t wrong = 0;

@@ -16,7 +16,7 @@
 
 namespace test_support {
 
-/// Threads of a group by rank, and their operations.
+/// Threads of a group, ordered by rank in the group, and the operations of the group.
 struct RandomGroup {
   std::vector<std::uint32_t> threads;
   std::vector<Drawn> drawn;

@@ -34,9 +34,9 @@ inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t 
   return static_cast<std::int64_t>(mixed >> 56) - 128;
 }
 
-/// The simplest reduction that depends on the order of ranks. A number stands for the function x ->
-/// ax + b; a is its lower half and b its upper half. Two numbers combine to the composition of
-/// their functions.
+/// Name of a reduction whose result depends on the order of ranks. A number stands for the function
+/// x -> ax + b: its lower half is a, its upper half is b. The combination of two numbers stands for
+/// the composition of their functions.
 inline constexpr const char* composition = "composition_of_test";
 inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const auto a = [](std::int64_t one) { return static_cast<std::uint32_t>(one); };
@@ -68,8 +68,8 @@ class Reference {
     for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = value(drawn_, rank, i);
     return values;
   }
-  /// Returns the content of `out` before the operation: the root's values of a broadcast, otherwise
-  /// arbitrary values.
+  /// Returns the content of `out` before the operation. For the root of a broadcast these are the
+  /// values to send, otherwise arbitrary values.
   std::vector<std::int64_t> out_before(std::uint32_t rank) const {
     std::vector<std::int64_t> values(out(rank).size(), -777);
     if (drawn_.collective == collectives::Collective::broadcast && rank == drawn_.root)

@@ -149,7 +149,7 @@ TEST_CASE("groups: a root ahead of all others does not fill inboxes and other gr
 TEST_CASE("groups: four groups on the same hosts work if threads enter them in opposite orders") {
   const Sim sim(one_cluster("hosts: 2, threads: 4", "{inbox: 0B}"));
   sim.run_well([&](paths::Thread& thread) {
-    // Each thread creates the groups in the opposite order of the thread on the other host.
+    // The two threads create the groups in opposite orders.
     std::vector<std::unique_ptr<groups::Group>> all;
     for (std::uint32_t i = 0; i < 4; ++i) {
       const std::uint32_t number = thread.host().index() == 0 ? i : 3 - i;
@@ -251,7 +251,7 @@ TEST_CASE("groups: after an error is returned the arrays are not accessed any mo
         return;
       }
       CHECK_THROWS_AS(group->run(groups::allreduce(*in, *out, "sum")), paths::TravelError);
-      // The address sanitizer detects any later access to these arrays.
+      // Frees the arrays. The address sanitizer detects any later access to them.
       in = nullptr, out = nullptr;
       thread.sleep_for(100ms);
     });

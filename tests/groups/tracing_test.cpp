@@ -83,7 +83,7 @@ TEST_CASE("group traces: each member and each step and each share is recorded on
     started.wait();
   });
   std::map<std::uint32_t, std::set<std::uint32_t>> members;  // key: operation; value: its threads
-  // Operation of each share.
+  // Operation to which each share (one host's part of an operation) belongs.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;
   std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent, received;
@@ -214,8 +214,8 @@ TEST_CASE("group reports: a thread that computes longer is named with its latene
   CHECK(sum.last_threads[0].late_nanos >= 10 * 1'000'000);
   CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::late_member)] >= 10 * 1'000'000);
   REQUIRE_FALSE(report.report.findings.empty());
-  // The predicted cost is less than the lateness: without this thread another one would be the
-  // last.
+  // The predicted cost is less than the time by which the thread is late, because without its delay
+  // another thread would be the last.
   CHECK(report.report.findings[0].is_predicted);
   CHECK(report.report.findings[0].cost_nanos > 0);
   CHECK(report.report.findings[0].cost_nanos < sum.last_threads[0].late_nanos);

@@ -62,7 +62,7 @@ TEST_CASE("groups: the input is the newest tuple and the result is a tuple of it
     CHECK(numbers(*sums) == std::vector<double>{10});
     first.wait();
     CHECK(all == std::vector<double>{2, 4, 1, 2, 4, 1});
-    // The destructor of a handle waits for its operation.
+    // The handle is destroyed immediately. Its destructor waits for the operation.
     world.start(groups::allreduce(mine, into(*sums), "max"));
     CHECK(numbers(*sums) == std::vector<double>{5});
   });

@@ -75,7 +75,8 @@ void check_every_size(const std::string& config, const std::vector<std::size_t>&
       }
 }
 
-/// Returns a call in which one member gives a NaN at this index of a vector of doubles.
+/// Returns a call in which a member contributes `in`, a vector of doubles. In one member's vector
+/// the test has put a NaN.
 groups::Call with_nan(Collective collective, const std::string& operation, std::vector<double>& in,
                       std::vector<double>& out, bool is_in_place) {
   groups::Call call = groups::call_of(collective, in, std::span<double>(is_in_place ? in : out));

@@ -10,7 +10,7 @@ namespace {
 
 using namespace test_support;
 
-/// Returns hosts whose inboxes accept only granted messages.
+/// Returns a program whose hosts accept only messages that they have granted.
 Sim hosts(std::size_t count) {
   return Sim(fmt::format("clusters: {{a: {{hosts: {}}}}}\nlanes: {{inbox: 0B}}\n", count));
 }
