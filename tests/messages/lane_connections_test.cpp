@@ -84,8 +84,9 @@ struct Network {
   std::vector<std::unique_ptr<One>> one;
 };
 
-/// Returns how long a message from host 0 to host 1 takes over a link of 1 ms. `change` may change
-/// the lane frames of host 0. Throws if the message does not arrive within 30 s.
+/// Returns how long a message from host 0 to host 1 takes over a link of 1 ms. `change` is called
+/// with each lane frame of host 0, and may change it. Throws if the message does not arrive within
+/// 30 s.
 base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change) {
   const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
   plan->deadline = 30s;

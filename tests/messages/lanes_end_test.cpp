@@ -57,8 +57,8 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
     LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
     const auto here = hosts[0].group("all", hosts.all()),
                there = hosts[1].group("all", hosts.all());
-    // The context `says` goes to sleep before the context that delivers frames. When both
-    // wake at 400 ms, `says` runs first.
+    // Both `says` and the context that delivers frames wake at 400 ms. `says` runs first, because
+    // it went to sleep first.
     runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
       runtime.sleep_until(400ms);
       hosts[1].host_ended(0);
@@ -268,7 +268,8 @@ TEST_CASE("lanes: threads begin without a host that is gone") {
             }));
       }
       runtime.sleep_until(3s);
-      // Other hosts report the loss in the same way when their connection to the victim fails.
+      // Reports the loss to each other host, as happens when the host's connection to the victim
+      // fails.
       for (std::uint32_t host = 0; host < 4; ++host)
         if (host != victim) hosts[host].host_lost(victim, "it did not come");
       for (auto& one : beginning) one.join();

@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 using test_support::LaneHosts;
 
 /// A list of random messages. Each host sends and receives its messages in the order of the list,
-/// with at most `sends` sends and `receives` receives under way. No message then needs a buffer, so
-/// the programs must end with any amount of credit.
+/// with at most `sends` sends and `receives` receives under way. In this order no message needs a
+/// buffer, so the programs must end with any amount of credit.
 struct Case {
   struct Message {
     std::uint32_t from = 0, to = 0, group = 0;
@@ -82,7 +82,7 @@ base::Payload payload_of(const Case::Message& message, std::size_t index) {
 }
 
 /// Runs the steps (sends and receives) of one host. A step begins when all steps before it have
-/// begun, and the number of steps of its kind under way is below the limit.
+/// begun, and the number of sends or of receives under way is below its limit.
 void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   std::vector<std::unique_ptr<paths::MessageGroup>> groups;
   for (std::uint32_t group = 0; group < one.groups; ++group)

@@ -53,7 +53,7 @@ struct FourHosts {
         thread(host, *group);
         try {
           group->leave();
-        } catch (const paths::TravelError&) {  // error that the test intends
+        } catch (const paths::TravelError&) {  // an error that the test has caused
         } catch (const base::UsageError&) {    // `thread` has already left the group
         }
       });
@@ -175,7 +175,8 @@ TEST_CASE("lanes: declared paths and lanes share the rate of a link") {
         link->instance.pass(100ms, 100'000);  // another message occupies the link for 1 ms
       }
       group.send(1, 0, zeros(1000));
-      // A link takes its next frame after all other events of the same virtual time.
+      // Waits 1 ns, because a link takes its next frame after all other events of the same virtual
+      // time.
       t.runtime.sleep_for(1ns);
       {
         runtime::Lock lock(link->mutex);
@@ -316,7 +317,8 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
       });
     });
   };
-  // In the first case, no link leads to the host that the frames name as their source.
+  // Frames that must be refused. In the first case, no link leads to the host that the frame names
+  // as its source.
   const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),
                                   log_of(LaneKind::data, 0, 77),  // group 77 does not exist
                                   log_of(LaneKind::refused, 0, 77)};
@@ -501,7 +503,7 @@ TEST_CASE("lanes: a lost host is reported to all hosts even if only relays were 
     CHECK(t.now() == (host == 0 ? 110ms : 110ms + 50us));
     CHECK_THAT(thrown<paths::TravelError>([&] { group.send(3, 0, {}).wait(); }),
                Catch::Contains("host b1 is gone: it died"));
-    // The other hosts still exchange messages.
+    // The hosts that were not lost still exchange messages.
     if (host == 0) group.send(1, 0, numbered(1)).wait();
     if (host == 1) CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == 1);
   });
@@ -592,7 +594,7 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
     const auto groups = hosts.groups();
-    // At one megabyte per second, a kilobyte takes a millisecond.
+    // The link carries one megabyte per second, so a message of one kilobyte takes one millisecond.
     const auto message = [](std::uint64_t name, std::uint64_t order) {
       return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};
     };
@@ -663,8 +665,8 @@ TEST_CASE(
     CHECK(below.wait().payload.size() == above.wait().payload.size());
     for (std::uint64_t channel : {0, 1, 2, 3, 5})
       for (const auto& group : {a.get(), b.get(), c.get()}) group->close(channel);
-    // c reports a failure of all channels from 3 on. The earlier failure of channel 4 keeps its
-    // error.
+    // c reports a failure of all channels from 3 on. Channel 4 has failed before, and keeps its
+    // first error.
     c->fail({.first = 3}, "no more");
     CHECK_THROWS_WITH(a->receive(1, {.channel = 4}).wait(), "host a0: the third thread broke");
     runtime.sleep_for(10ms);

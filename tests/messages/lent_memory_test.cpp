@@ -112,7 +112,7 @@ TEST_CASE("lent memory: a message between lent places arrives when a copied mess
           is_lent ? there.receive(0, named(0), lent(to, 2)) : there.receive(0, named(0));
       sending.wait();
       sent.push_back(pair.runtime.now());
-      // After wait(), the sender may overwrite its memory.
+      // After wait(), the sender is permitted to overwrite its memory.
       std::fill(from.begin(), from.end(), std::byte{0xEE});
       const auto [message, is_in_place] = receiving.wait();
       came.push_back(pair.runtime.now());
@@ -261,8 +261,8 @@ TEST_CASE(
     receiving.wait();
     CHECK(to == from);
     is_room = false;
-    // Small messages are handed over without room until their bytes, with overhead, reach the size
-    // of one frame.
+    // Small messages are handed over although there is no room, until their bytes and overhead
+    // together reach the size of one frame.
     for (std::uint64_t name = 1; name < 2000; ++name) here->send(1, named(name), Payload::of(name));
     CHECK(handed_over < size + 600 * sizeof(std::uint64_t));
     is_room = true;
@@ -276,7 +276,8 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
-  // A context must let other contexts run before it has sent so many bytes.
+  // Size of a message that is so large that the context which sends it must let other contexts run
+  // before the end.
   constexpr std::size_t size = 3 << 20;
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {

@@ -38,7 +38,8 @@ struct LinkCase {
 
 struct ClusterCase {
   LinkCase network;
-  Time exit_byte = 0;  // time per byte at the exit; 0 = as for the other hosts of the cluster
+  // Time per byte at the exit; 0 = the same as for the other hosts of the cluster.
+  Time exit_byte = 0;
   bool receives = false, has_switch = false;
 };
 
@@ -149,8 +150,8 @@ class Simulation {
     }
   }
   const std::vector<Time>& arrivals() const { return arrivals_; }
-  /// Returns whether frames of two hosts entered or left a link at one instant. The order of such
-  /// frames is undefined.
+  /// Returns whether frames of two hosts entered or left a link at the same instant. The order of
+  /// such frames is undefined, so times cannot be compared.
   bool has_ties() const { return has_ties_; }
 
  private:
@@ -172,7 +173,8 @@ class Simulation {
     // Pairs whose next frame may start, in order.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};
     std::size_t sending = 0;
-    std::pair<Time, std::uint32_t> seen = {-1, 0};  // time and source host of the latest frame
+    // Time and source host of the latest frame on the link.
+    std::pair<Time, std::uint32_t> seen = {-1, 0};
   };
   struct Event {
     Time at;

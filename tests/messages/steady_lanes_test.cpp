@@ -94,8 +94,8 @@ TEST_CASE("steady lanes: the end of a host does not overtake what it sent to oth
   });
 }
 
-// The answer can overtake the host's first farewell and its message. If the answer did not count
-// the message, the receive call would fail.
+// The answer can arrive before the first farewell and the message of the host that has left. If the
+// answer did not count the message, the receive call would fail.
 TEST_CASE("steady lanes: the answer of a host that has left counts the messages that it sent") {
   Steady t({2}, "", "");
   std::atomic<int> farewells{0};

@@ -26,9 +26,9 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
   return plan;
 }
 
-/// Lets every host receive from every other host, while no host sends, and then kills `victim`, a
-/// host or switch. Returns the error of each receiver. A receiver without an error within 1 s has
-/// no entry.
+/// Starts a receive on every host from every other host. No host sends. Then kills `victim`, a host
+/// or switch. Returns the error of each receiver. A receiver without an error within 1 s has no
+/// entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   Waiter told;
@@ -175,7 +175,7 @@ TEST_CASE("switches: a switch is emulated if a link from its cluster is") {
   plan->ways->links[{1, 2}] = base::Settings();
   CHECK_FALSE(is_switch_emulated(*plan, 1));
   CHECK_FALSE(is_switch_emulated(*plan, 2));
-  // Hosts of cluster 1 send directly.
+  // Hosts of cluster 1 have no emulated switch, so they send directly.
   CHECK(way_leads_through(*plan, 0, 1, switch_number(*plan, 0)));
   CHECK_FALSE(way_leads_through(*plan, 1, 0, switch_number(*plan, 1)));
 }

@@ -178,8 +178,8 @@ TEST_CASE(
 }
 
 TEST_CASE("transfers of a run: without streams a message is under way until it has arrived") {
-  // The messages occupy the link one after another, for 4 ms each. Each has arrived 10 ms after
-  // that.
+  // The messages occupy the link one after another, for 4 ms each. Each arrives 10 ms after it has
+  // left the link.
   for (const std::string frame : {"frame: unlimited", "frame: 1KiB"}) {
     INFO(frame);
     const TransfersReport report =

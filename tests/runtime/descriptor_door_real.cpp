@@ -34,7 +34,7 @@ char letter_in(const base::Descriptor& memory) {
   return pread(memory.get(), &letter, 1, 0) == 1 ? letter : '?';
 }
 
-/// Returns a socket of this name that was not made by a door.
+/// Returns a listening socket under the name that a DescriptorDoor would use. No door made it.
 base::Descriptor listen_as(const std::string& name) {
   const std::string text = "paths-door-" + name;
   sockaddr_un address{};
@@ -97,7 +97,7 @@ TEST_CASE("descriptor door: a socket of another user with the same name is not t
     const runtime::Task squatter = runtime.spawn(runtime::ContextRole::thread, {"squatter"}, [&] {
       const base::Descriptor who(accept(listening.get(), nullptr, nullptr));
       hand_out(who, memory);
-      // Holds the connection until this context is cancelled.
+      // Keeps the connection open until this context is cancelled.
       runtime.sleep_for(std::chrono::hours(1));
     });
     CHECK_FALSE(DescriptorDoor::knock(4'000'000, own_name()));

@@ -31,8 +31,8 @@ struct Never {
   }
 };
 
-/// Limits further growth of the address space. Sanitizers need too much address space for this
-/// limit.
+/// Limits the address space to its present size plus `more_bytes`. Not under sanitizers, which need
+/// more than that.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void limit_address_space(std::size_t more_bytes) {
   std::size_t pages = 0;

@@ -15,7 +15,7 @@ using namespace test_support;
 
 namespace {
 
-/// Lets contexts run one after the other, in turn.
+/// Lets contexts take turns: each runs when the one before it has run.
 struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;

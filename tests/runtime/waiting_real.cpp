@@ -20,7 +20,7 @@ using namespace test_support;
 
 namespace {
 
-/// Barrier at which threads wait for the last of them.
+/// Barrier: threads wait until the last of them has arrived.
 class Meeting {
  public:
   explicit Meeting(int threads) : threads_(threads) {}

@@ -52,7 +52,7 @@ TEST_CASE("yield: a cancelled service does not wait and a later wait still ends"
     task.cancel();
     task.join();
   });
-  // If the task was cancelled before it began, `has_ended` is false and `yields` is 0.
+  // A task that was cancelled before it began has `has_ended` false and `yields` 0.
   CHECK((yields == 1000) == has_ended);
 }
 
