@@ -210,7 +210,7 @@ class Subject {
   virtual ~Subject() = default;
   virtual void begin(std::uint64_t id, const Model::Begun& begun) = 0;
   virtual bool cancel(std::uint64_t id) = 0;
-  /// Returns whether the access is done. `is_due`: whether the model has already ended the access.
+  /// Returns whether the access has ended. `is_due`: whether it has ended in the model.
   virtual bool is_done(std::uint64_t id, bool is_due) = 0;
   virtual Outcome take(std::uint64_t id) = 0;
   enum class AtOnce : std::uint8_t { observe, newest, axe, set_delta, mark, end, numbers };
@@ -360,7 +360,7 @@ class Pair {
   std::uint64_t steps_ = 0, ids_ = 0;
 };
 
-/// Options with which elements behave differently.
+/// Returns, one per run of the test case, the options that change how elements behave.
 inline auto all_options() {
   return GENERATE(ElementOptions{}, ElementOptions{.delta = 1}, ElementOptions{.delta = 3},
                   ElementOptions{.keep_newest = 1}, ElementOptions{.keep_newest = 5});

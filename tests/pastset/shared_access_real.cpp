@@ -18,7 +18,7 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-/// A process of another user that begins on request.
+/// A process of another user. It calls `act` only when the test requests it.
 class Stranger {
  public:
   explicit Stranger(const std::function<void(runtime::Runtime&)>& act)

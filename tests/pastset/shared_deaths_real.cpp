@@ -30,8 +30,8 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
   wait_until(runtime, [&] { return stage >= wanted; });
 }
 
-/// Processes that run one after the other, each after the previous one was killed. All are forked
-/// while this process has no other thread.
+/// Processes that take turns: each runs when the previous one was killed. All are forked at the
+/// beginning, while this process has no other thread.
 class SequenceQueue {
  public:
   static constexpr std::uint64_t all = 8;
@@ -252,7 +252,7 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
     const auto element = space->enter("e", values, {.delta = 2});
     for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
-      // The previous consumer has died. Blocked movers get errors until the next consumer observes.
+      // The previous consumer has died. Until the next consumer observes, blocked moves fail.
       for (std::uint64_t moved = 0; moved < 3;) {
         try {
           element->move(tuple_of(moved), soon(runtime));
@@ -276,8 +276,8 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
   say("an observer that is killed", spans);
 }
 
-// Under the thread sanitizer, 300 threads and the other processes take longer than the limit of a
-// wait.
+// Not under the thread sanitizer: there, 300 threads and the other processes are so slow that waits
+// pass their deadline.
 TEST_CASE("shared space: a death while a mover polls for room is also an error", "[without_tsan]") {
   const std::string name = own_name();
   SequenceQueue consumers(

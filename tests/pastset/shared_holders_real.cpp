@@ -22,8 +22,8 @@ std::unique_ptr<SharedSpace> map_again(const SharedSpace& space,
   return SharedSpace::map(again(space.descriptor()), options);
 }
 
-/// Holds the lock of an element until let_go() is called, by blocking in an X-function. The tuple
-/// stays unobserved.
+/// Holds the lock of an element until let_go() is called: a read blocks in the X-function of the
+/// element. The tuple that it reads stays unobserved.
 class Holder {
  public:
   Holder(runtime::Runtime& runtime, SharedSpace& space) : runtime_(runtime) {
@@ -132,9 +132,9 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
     Served served([&] { others->axe(0); });
     element->begin(served);
     runtime.sleep_for(20ms);  // by then all earlier notifications have arrived
-    // With 0 listeners, the move of the other mapping notifies no process. The next move must then
-    // serve the waiting read itself. That read axes tuple 0, and the move must use the memory that
-    // this frees.
+    // The number of listeners is set to 0, so the move of the other mapping notifies no process.
+    // The next move must then serve the waiting read itself. That read axes tuple 0, and the move
+    // must use the memory that is freed thereby.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
@@ -143,7 +143,7 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
 
 TEST_CASE("shared space: an element that is held for a long time delays no other element") {
   on_steady_clock([&](runtime::Runtime& runtime) {
-    // The patience is long enough for a busy machine.
+    // The patience (time until a wait for a lock is reported) is long enough for a busy machine.
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});
     const auto held = space->enter("e", values);
     const auto free = space->enter("free", values);
@@ -227,7 +227,7 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
     wait_until(runtime, [&] { return is_held->load(); });
     space->delete_element("e");
     const auto next = space->enter("e", values, {.delta = 4}, small);
-    // The whole space has little more memory than one element may have.
+    // The limit of one element is nearly the memory of the whole space.
     CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
     auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);
@@ -292,8 +292,8 @@ TEST_CASE(
 }
 
 #ifndef PATHS_TSAN  // the thread sanitizer does not follow forks of threaded processes
-// The child allocates. The allocator of the address sanitizer keeps no lock across a fork of
-// several threads.
+// Not under the address sanitizer: the child allocates memory, and the allocator of the sanitizer
+// does not support this after a fork of a process with several threads.
 TEST_CASE("shared space: the child of a fork can only release it and does not affect its parent",
           "[without_asan]") {
   auto space = SharedSpace::make(own_name());
@@ -339,8 +339,8 @@ TEST_CASE(
   CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
-  // The entry is as the dead process left it before it moved a tuple (2), or before it freed the
-  // extent for other movers (~0).
+  // A process that dies before it has moved a tuple leaves the value 2 in the entry. One that dies
+  // before it has freed the extent for other movers leaves ~0.
   space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);

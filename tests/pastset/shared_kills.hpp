@@ -13,7 +13,7 @@ namespace shared_space_scene {
 
 inline constexpr std::size_t values_max = std::size_t{1} << 22;
 
-/// Counts that survive the killed processes.
+/// Counts in memory that all processes share, so that they survive the killed processes.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
   std::atomic<bool> keeper_ends{false}, movers_end{false}, last_is_there{false},
@@ -26,7 +26,8 @@ inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, sizes);
 }
-/// Returns a size of the space so small that the memory of free extents is soon reused.
+/// Returns the size of the space in bytes. It is so small that the memory of free extents is soon
+/// reused.
 inline std::size_t bytes_of_space() { return SharedSpace::bytes_of(std::span(&sizes, 1)); }
 
 /// Observes the remaining tuples when all other processes have ended. The memory exists as long as
@@ -40,8 +41,8 @@ inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name,
   if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
 }
 
-/// Returns the number of blocks of the memory that a process maps; nullopt if the process does not
-/// map it yet.
+/// Returns the number of allocated disk blocks (of 512 bytes) of the memory that a process maps;
+/// nullopt if the process does not map it yet.
 inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   const auto mapped = static_cast<off_t>(pastset::SharedArena::mapped_bytes(bytes_of_space()));
   std::error_code gone;
@@ -118,7 +119,7 @@ inline std::uint64_t count_lost(const Tally& tally) {
 }
 
 /// Kills one of two movers and two observers repeatedly, and starts another one each time. Prints
-/// the number of lost tuples, each of which belongs to a killed observer.
+/// the number of lost tuples: those that an observer had just taken when it was killed.
 inline void kill_again_and_again(int kills, std::uint64_t seed) {
   INFO("seed " << seed);
   const std::string name = own_name();
@@ -158,7 +159,8 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     others[which] = start(which);
     expect_progress();
     if (i + 1 < kills / 2) continue;
-    // Memory that was used once stays allocated. In the second half of the kills, it must not grow.
+    // Memory that was used once stays allocated, so it may grow at first. In the second half of the
+    // kills it must not grow.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
       // From now on, the process that made the space is gone; the space must remain.

@@ -209,7 +209,7 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
   });
 }
 
-// Uses one OS thread, and takes minutes under the thread sanitizer.
+// Not under sanitizers: it uses only one OS thread, and takes minutes there.
 TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes",
           "[without_tsan][without_asan]") {
   const auto space =
@@ -270,7 +270,7 @@ TEST_CASE("shared space: a tuple may take all memory of an element after any ear
       CHECK(value_of(element->observe()) == 7);
       element->axe(number + 1);
     }
-    // A waiting large tuple gets the memory when the last small one is freed.
+    // A large tuple that waits for memory gets it when the last small tuple is freed.
     move(100);
     auto waits = element->start_move(tuple_of(8, of_a_mib));
     element->observe();

@@ -74,7 +74,7 @@ class Remote {
   static std::array<int, 2> new_ends() {
     std::array<int, 2> ends{};
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0);
-    const timeval most{30, 0};  // a hang is a failure
+    const timeval most{30, 0};  // a request that hangs for 30 s fails the test
     setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     return ends;
   }
@@ -103,7 +103,8 @@ class InProcesses final : public Subject {
   bool cancel(std::uint64_t id) override {
     return begun_at_.at(id)->ask(about(Asked::What::cancel, id)).is_so;
   }
-  /// Waits a little for an access that is due, because another process may be notified later.
+  /// Returns whether the access has ended. If it has ended in the model (`is_due`), waits a little
+  /// for it, because another process may be notified later.
   bool is_done(std::uint64_t id, bool is_due) override {
     for (int tried = 0;; ++tried) {
       if (begun_at_.at(id)->ask(about(Asked::What::is_done, id)).is_so) return true;

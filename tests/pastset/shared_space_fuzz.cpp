@@ -26,7 +26,7 @@ std::size_t some_place(const SharedSpace& space, runtime::Random& random) {
 }
 
 void scribble(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed) {
-  alarm(60);  // a hang is a failure
+  alarm(60);  // SIGALRM ends a process that hangs for 60 s
   const auto space = map_when_there(runtime, name, {.lock_patience = 50ms}, 2s);
   runtime::Random random(seed);
   for (int i = 0; i < 400; ++i) {
@@ -62,7 +62,7 @@ void act_on(pastset::Element& element, runtime::Runtime& runtime, runtime::Rando
 /// Operates on the space until `is_over`. Operations may fail, but each must end.
 void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
           const std::atomic<bool>& is_over) {
-  alarm(60);  // a hang is a failure
+  alarm(60);  // SIGALRM ends a process that hangs for 60 s
   const SharedSpace::Options options{.lock_patience = 50ms};
   const auto space = map_when_there(runtime, name, options, 2s);
   runtime::Random random(seed);

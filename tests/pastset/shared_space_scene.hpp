@@ -54,8 +54,9 @@ inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
 
 inline const Template values = *Template::parse("u64[]");
 
-/// Returns a tuple of `count` values, all equal to `value`. By its size, a tuple is stored in its
-/// slot, in shared extents, or, if the element has little memory, in extents of its own.
+/// Returns a tuple of `count` values, all equal to `value`. The size of a tuple decides where it is
+/// stored: in its slot, in shared extents, or, if the element has little memory, in extents of its
+/// own.
 inline base::Payload tuple_of(std::uint64_t value, std::size_t count) {
   const std::vector<std::uint64_t> all(count, value);
   return pastset::TupleWriter(values).put_array<std::uint64_t>(all).payload();
@@ -95,7 +96,8 @@ inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
   }
 }
 
-/// Throws if `is_so` is false. For child processes, in which Catch2 cannot report a failed check.
+/// Throws if `is_so` is false. Replaces the checks of Catch2 in child processes, where Catch2
+/// cannot report a failure.
 inline void expect(bool is_so, const char* what) {
   if (!is_so) throw std::runtime_error(what);
 }
