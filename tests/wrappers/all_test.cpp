@@ -116,7 +116,7 @@ class Trial {
   }
 
   static constexpr std::uint64_t rounds = 1'000;
-  /// Indices of the threads that got an error, by round.
+  /// Indices of the threads that got an error, keyed by round.
   std::map<std::uint64_t, std::set<std::uint32_t>> failed;
 
  private:
@@ -197,8 +197,8 @@ TEST_CASE("all kinds: an exception at the end reaches all waiters and no other r
     for (std::uint64_t round = 0; round < Trial::rounds; ++round) {
       const auto failed = trial.failed.find(round);
       const std::size_t count = failed == trial.failed.end() ? 0 : failed->second.size();
-      // In these kinds, only the operation that continues down the path gets errors that occur
-      // there.
+      // In these kinds of wrappers, an error that occurs below reaches only the thread whose
+      // operation continues down the path.
       const bool one = kind.name == "reduce" || kind.name == "broadcast";
       const std::size_t expected = one ? 1 : Trial::threads;
       if (count != (round % 3 == 1 ? expected : 0)) {

@@ -281,7 +281,8 @@ TEST_CASE("allreduce: an expired round still continues down so that joins below 
   here.run([&] {
     std::string below;
     runtime::Task other = here.spawn([&] {
-      // Its own deadline would be 70 ms; the failure of the other path ends its wait at 50 ms.
+      // Alone, this operation would reach its deadline at 70 ms. The failure of the other path ends
+      // its wait at 50 ms.
       here.sleep(20ms);
       below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
       CHECK(here.now() == 50ms);
@@ -452,7 +453,7 @@ namespace {
 /// Rounds of values so large that waiting OS threads help to combine them.
 struct LargeRounds {
   static constexpr std::uint32_t threads = 4;
-  // Not a multiple of the number of parts or of SIMD lanes.
+  // Number of values. It is no multiple of the number of parts or of the values in a SIMD register.
   static constexpr std::size_t count = 300'001;
   explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
     settings.emplace_back("template", fmt::format("f64[{}]", count));
@@ -529,7 +530,8 @@ TEST_CASE("allreduce: with adopted large values only the sum takes memory and th
       });
     });
     const base::LargeMemory after = base::large_memory();
-    // The first rounds of other threads may be counted together with those of thread 0.
+    // The number can differ by one, because thread 0 counts while other threads are in the round
+    // before or after.
     CHECK(after.taken - before.taken <= rounds + 1);
     CHECK(after.taken - before.taken >= rounds - 1);
     CHECK(after.mapped - before.mapped == 0);

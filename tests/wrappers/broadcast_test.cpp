@@ -49,8 +49,8 @@ struct Tree {
 };
 
 /// Path 0 has four threads, and the root of its broadcast never arrives. The stage below the
-/// broadcast takes 3 ms to fetch the value 42. Only failures continue from there, to a barrier that
-/// the thread of path 1 also enters.
+/// broadcast takes 3 ms to fetch the value 42. From this stage only failures continue down, to a
+/// barrier that the thread of path 1 also enters.
 struct Fetched {
   Fetched() {
     const auto upper = builder.wrapper("broadcast", "upper", Words{});
@@ -83,7 +83,7 @@ struct Fetched {
   PlanBuilder builder;
   std::optional<OneHost> here;
   std::vector<Nanos> fetched_at;
-  // Results by thread of path 0.
+  // Results of the threads of path 0, indexed by thread.
   std::vector<double> values = std::vector<double>(threads);
   std::vector<std::string> errors = std::vector<std::string>(threads);
   std::vector<Nanos> answered_at = std::vector<Nanos>(threads);

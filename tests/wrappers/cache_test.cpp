@@ -12,8 +12,8 @@ using base::Payload;
 using paths::OperationKind;
 using namespace wrapper_tests;
 
-/// Replies as an element below the cache: the value of each tuple is ten times its number, and the
-/// newest tuple has number 7.
+/// Replies to a read as an element below the cache would: the value of each tuple is ten times its
+/// number, and the newest tuple has the number 7.
 paths::Result tuple(const paths::Operation& operation) {
   paths::Result result;
   result.number = operation.kind == OperationKind::observe_number ? operation.number : 7;
@@ -119,7 +119,7 @@ TEST_CASE("cache: moves and operations on the element pass through") {
     }
     CHECK(t.went_down() == 14);
     CHECK(t.read(OperationKind::observe_number, 7) == 70);
-    CHECK(t.went_down() == 15);  // no result was kept
+    CHECK(t.went_down() == 15);  // all reads went down, so the cache kept no result
   });
 }
 

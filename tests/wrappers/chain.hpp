@@ -85,7 +85,7 @@ class Chain {
     plan->hosts = {{"here", 0, 1, 0, 1.0, "tcp://127.0.0.1:7700", {}}};
     plan->paths.resize(1);
     plan->paths[0].graph = "graph";
-    plan->shares.resize(1);  // nothing of the plan is deployed
+    plan->shares.resize(1);  // an empty part for the host: nothing of the plan is deployed
     plan->index_names();
     return plan;
   }

@@ -137,7 +137,8 @@ TEST_CASE("condition_check: the tuple carries the newest exact pair and none bef
     CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
     t.move(1, 50);
     CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
-    t.move(2, 60);  // the result was proved, so it is not exact: it still has the pair of round 0
+    // The result is proved, not exact; the tuple therefore still carries the pair of round 0.
+    t.move(2, 60);
     CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
   });
 }
@@ -148,8 +149,8 @@ TEST_CASE(
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    // The tuple of round 1 alone would mean that the condition of round 0 fails. Its pair gives the
-    // exact result of round 0.
+    // The value of the tuple, which is that of round 1, would mean that the condition of round 0
+    // fails. The tuple also contains a pair with which the exact result of round 0 is computed.
     CHECK(result.condition == Condition::holds);
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
@@ -251,7 +252,8 @@ TEST_CASE(
     CHECK_FALSE(t.element("b").error_mark());
     t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    // Waits for c until 5 ms, because c alone could have proved the result.
+    // The root waits for c until 5 ms although a is broken, because c alone could have proved the
+    // result.
     CHECK(t.here->now() == 5ms);
     CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
   });
@@ -353,7 +355,8 @@ TEST_CASE(
     t.cache("c", tuple(0, 6));
     t.move(0, 1);  // decided by the cached values
     t.at(5ms, [&] {
-      // Requests from c only: c's last value, 6, is larger than a's and would suffice.
+      // The root requests tuples from c only: c's last value, 6, is larger than a's and would
+      // suffice.
       CHECK(t.asked() == "c1");
       t.cache("c", tuple(1, 6));
     });

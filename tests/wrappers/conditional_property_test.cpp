@@ -95,7 +95,8 @@ std::string wrong_origin(const Scene& scene, std::uint32_t c, std::uint64_t abou
   if (origin.cluster == c || origin.cluster >= scene.clusters()) return "from no other cluster";
   if (origin.sequence < about) return "from a tuple about an earlier iteration";
   if (origin.nanos < 0) return "came later than it was used";
-  // The times in the origin are those of the last arriver; other threads waited differently.
+  // The times in the origin are those of the thread that arrived last. Other threads waited for
+  // other durations, so they are not compared.
   if (!answer.result.last_arriver) return "";
   if (origin.kind == Origin::Kind::cached && answer.took != Nanos(0)) return "cached, but waited";
   if (origin.kind == Origin::Kind::waited && answer.took.count() != origin.nanos)
@@ -163,8 +164,9 @@ std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::ui
   return "";
 }
 
-/// Checks failed iterations as wrong_failures_in_step() does, for batches. Here the iteration of
-/// each failure is known exactly: a cluster fails when it needs values that it never received.
+/// Checks failed iterations as wrong_failures_in_step() does, for batches. With batches, the
+/// iteration of each failure is known exactly: a cluster fails when it needs values that it never
+/// received.
 std::string wrong_failures_of_batches(const Scene& scene,
                                       const std::vector<std::uint64_t>& failed) {
   const std::uint64_t every = scene.relaxation().every, lag = scene.lag();

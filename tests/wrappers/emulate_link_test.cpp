@@ -274,7 +274,7 @@ TEST_CASE(
     });
     t.chain.wait_until(30ms);
     t.chain.operate(t.going_down, move_of(zeros(8), 1));
-    CHECK(t.chain.now() == 50ms);  // 35 ms without the wait for the previous message
+    CHECK(t.chain.now() == 50ms);  // without the wait for the previous message it would be 35 ms
     early.join();
     t.chain.operate(t.going_down, move_of(zeros(8), 2));
     CHECK(t.chain.now() == 55ms);

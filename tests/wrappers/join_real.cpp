@@ -11,14 +11,14 @@ TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory
   const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: " + threads +
                               "}}\ncollectives: {sum: {operation: sum, template: f64}}\n");
   constexpr int rounds = 1000;
-  // A thread may start the next round while others are still in this round. The first time that
-  // this happens, the join allocates a second round with its slots, entry and futex. It may happen
-  // at any time.
+  // Maximum number of allocations while thread 0 counts. A thread can start the next round while
+  // others are still in this round. The first time that this happens, which can be at any time, the
+  // join allocates a second round with its slots, entry and futex.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
   const auto program = [&](paths::Thread& one) {
     paths::Path& path = one.path("sum");
-    // The other threads also run rounds while this one counts.
+    // These rounds are not counted. The other threads also run rounds while this one counts.
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);
     const std::uint64_t before = test_support::allocations();
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);

@@ -117,7 +117,7 @@ TEST_CASE("lagged_check: it waits for the last value and records the cluster and
     result = t.move(2, 3);
     CHECK(result.origin.kind == Origin::Kind::cached);
     CHECK(result.origin.cluster == 0);  // an earlier round had found the value of c
-    CHECK(result.origin.nanos == 0);    // this round found the value of a without a wait
+    CHECK(result.origin.nanos == 0);    // this round used the value of a without a wait
   });
 }
 

@@ -24,7 +24,7 @@ inline base::Settings two_words(const char* one, const char* other) {
 inline double value_of(const paths::Result& result) { return result.payload.read<double>(); }
 
 /// The root of cluster b. The test fills elements a and c with the tuples of the other clusters.
-/// Each test builds the path.
+/// Each test builds the path from the thread to the root itself.
 struct OneRoot {
   paths::Result move(std::uint64_t sequence, double value) {
     return here->move(0, 0, sequence, base::Payload::of(value));
@@ -58,8 +58,9 @@ struct OneRoot {
   std::vector<runtime::Task> later;
 };
 
-/// Returns the error message for a check with these settings, or "nothing". First the setting `key`
-/// gets the value `value`, or is removed if `value` is null. Element `other` has the template f64.
+/// Returns the error message for a check with these settings, or "nothing". Before the check, the
+/// setting `key` gets the value `value`, or is removed if `value` is null. Element `other` has the
+/// template f64.
 inline std::string mistakes_with(const std::string& kind, const Entries& settings,
                                  const pastset::Template& of_elements, std::string_view key,
                                  const base::Settings& value) {

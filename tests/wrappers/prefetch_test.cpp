@@ -58,7 +58,8 @@ TEST_CASE("prefetch: a request is under way before the tuple exists") {
     t.here->sleep(30ms);
     t.put(5);
     CHECK(t.near().newest(0).payload.read<std::uint64_t>() == 5);
-    // The tuple travelled in one direction; the request arrived long before.
+    // The time contains only one direction of the link, because the prefetch had sent its request
+    // long before.
     CHECK(t.here->now() == 40ms);
   });
 }

@@ -103,7 +103,7 @@ TEST_CASE("push: with requests it sends nothing before one and then as many tupl
     for (const std::uint64_t value : {10, 11, 12}) t.put(value);
     CHECK(t.arrived().empty());
     t.ask(1, 1);
-    // Only the newest tuple is pushed; it is recent enough for the request.
+    // Only the newest tuple is pushed, because it satisfies the request.
     CHECK(t.arrived() == Numbers{12});
     t.put(13);
     CHECK(t.arrived().empty());

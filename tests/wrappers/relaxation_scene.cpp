@@ -98,8 +98,8 @@ void Scene::draw_operation(Random& random) {
                                     Comparison::greater, Comparison::at_least, Comparison::equal);
 }
 
-/// Draws the values of all threads. Sums vary with the scale of their iteration. For logical
-/// operations, a value that decides alone is rare.
+/// Draws the values of all threads. Each iteration has a random scale, with which its sums vary.
+/// For logical operations, a value that decides alone is rare.
 void Scene::draw_values(Random& random) {
   const double rare = 0.02 + 0.2 * random.unit();
   for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {

@@ -51,7 +51,8 @@ struct SceneOptions {
   std::optional<Relaxation::Kind> only = {};  ///< relaxation to use; nullopt = any
 };
 
-/// Random clusters, values and fault. The constructor makes all random choices from the seed.
+/// A random test program: its clusters, its values and its fault. The constructor makes all random
+/// choices from the seed.
 struct Scene {
   Scene(std::uint64_t seed, SceneOptions options);
 
@@ -107,7 +108,7 @@ struct Scene {
   base::Payload add(const base::Payload& left, const base::Payload& right) const;
 };
 
-/// Result of a thread in an iteration.
+/// Outcome for one thread in one iteration.
 struct Answer {
   paths::Result result;
   std::string error;  // "" = no error
@@ -140,7 +141,8 @@ class MultiCluster {
   const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
     return answers_.at(cluster);
   }
-  /// Returns the traffic that `into` requested from `from`, and received.
+  /// Returns the tuples that cluster `into` requested from cluster `from`, and those that it
+  /// received.
   const Transferred& transferred(std::uint32_t into, std::uint32_t from) {
     return transferred_[{into, from}];
   }
