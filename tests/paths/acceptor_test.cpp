@@ -31,8 +31,8 @@ Frame frame_of(FrameKind kind) {
   return frame;
 }
 
-/// Returns the number of labels that a host remembers after a peer has sent `greetings` greetings,
-/// each for another deployment.
+/// Returns the number of labels of deployments that a host remembers after a peer has sent
+/// `greetings` greetings, each for another deployment.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   test_support::on_virtual_clock([&](runtime::Runtime&) {
@@ -57,7 +57,7 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   return labels;
 }
 
-/// Keeps the last frame, and counts refusals with the word `busy`.
+/// Receiver that keeps the last frame, and counts refusals with the word `busy`.
 struct LastFrame final : Receiver {
   void deliver(ConnectionId, Frame&& frame) override {
     busy += word_of_refusal(frame) == RefusalWord::busy ? 1 : 0;
@@ -124,7 +124,7 @@ TEST_CASE("reception: greetings of one peer for absent deployments keep no other
       reception.greet("flood", fmt::format("label {}", number));
     CHECK(reception.acceptor.labels() == places);
     CHECK(reception.frames.busy == count - places);
-    // Another peer takes the places of the newest greetings, one after the other.
+    // Each greeting of another peer takes the place of the newest greeting that waits.
     for (std::uint64_t number = 0; number < places_of_each; ++number)
       reception.greet("true", fmt::format("true label {}", number));
     CHECK(reception.acceptor.labels() == places);

@@ -19,7 +19,8 @@ using test_support::Sim;
 
 constexpr std::uint64_t operations = 1000;
 
-/// Allocations by the threads of each host, without those of ZeroMQ's threads.
+/// Number of allocations by the threads of each of the two hosts, without allocations by the
+/// threads of ZeroMQ.
 struct Cost {
   double near = 0, far = 0;  // allocations per operation
 };
@@ -69,8 +70,8 @@ elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
   return cost;
 }
 
-/// Two allocations, with a tolerance: on a busy machine timers and signs of life, which belong to
-/// no operation, allocate occasionally.
+/// Limit for two allocations per operation, with a tolerance: on a busy machine timers and signs of
+/// life, which belong to no operation, allocate occasionally.
 constexpr double at_most_two = 2.05;
 
 }  // namespace

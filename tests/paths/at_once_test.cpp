@@ -21,8 +21,8 @@ struct Passage {
   const void* context;
 };
 
-/// Wrapper that records each operation and its context. It declares that operations of the kinds
-/// `at_once` never wait in it. A move waits in it unless `at_once` contains moves.
+/// Wrapper that records each operation and its context. It declares that the kinds of operations in
+/// `at_once` never wait in it. Moves wait in it, except if `at_once` contains them.
 class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)

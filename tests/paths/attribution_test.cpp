@@ -35,7 +35,8 @@ collectives:
 exchanges: {rows: {template: "f64[]"}}
 )";
 
-/// Runs iterations of a solver. Each has two exchanges of a row of 804 bytes, and a sum.
+/// Runs iterations of a solver. In each iteration, a thread exchanges two rows of 804 bytes and
+/// takes part in a sum.
 void solve(paths::Thread& thread, int iterations) {
   const bool is_first = thread.rank() == 0;
   paths::Path& out = thread.path(is_first ? "rows.1.from_previous" : "rows.0.from_next");
@@ -60,7 +61,8 @@ void solve(paths::Thread& thread, int iterations) {
   receive();
 }
 
-/// Returns the total time of the rows with `cause` whose operation contains `operation`.
+/// Returns the total time of the report's rows that have the cause `cause` and whose operation
+/// contains `operation`.
 std::int64_t nanos_of(const std::vector<eventspace::TimeRow>& rows, TimeCause cause,
                       const std::string& operation) {
   std::int64_t nanos = 0;
@@ -236,7 +238,7 @@ elements: {log: {host: here-0, template: u64, delta: 100, reach: all}}
                       [](paths::Thread& thread) {
                         paths::Path& log = thread.path("log");
                         for (std::uint64_t entry = 0; entry < 20; ++entry) {
-                          // All operations run at the same virtual time.
+                          // No virtual time passes between these operations.
                           log.move_value(entry);
                           log.newest(0);
                           log.move_value(entry);
@@ -298,7 +300,8 @@ collectives: {sum: {operation: sum, template: f64}}
   for (const auto& thread : report.threads)
     if (thread.graph == "sum" && thread.rank == 1) noisy += thread.outliers;
   CHECK(noisy == 20);
-  // The first sum also has the noise itself, the second only the wait for it in the collective.
+  // All rows together contain the noise itself and the wait for it in the collective. The rows of
+  // the collective contain only the wait.
   CHECK(nanos_of(report.time.rows, TimeCause::noise, "") == 2 * 20 * 3'000'000);
   CHECK(nanos_of(report.time.rows, TimeCause::noise, "allreduce sum") == 20 * 3'000'000);
 }

@@ -40,7 +40,7 @@ std::string four_hosts(const std::string& more) {
   return "clusters: {alpha: {hosts: 4, threads: 2}}\n" + more;
 }
 
-/// Counts passing operations with and without a context.
+/// Counts operations that pass in a context, and operations that pass without one.
 struct Passed {
   std::atomic<int> with{0}, without{0};
   /// For each round, number of results with the mark `last_arriver`.
@@ -260,7 +260,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
     const char* moved;
     int marked;
   };
-  // Combining 80 kB takes so long that a context leads the round.
+  // In the second case a context leads the round, because combining 80 kB takes long.
   const Case one = GENERATE(
       Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
       Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},

@@ -69,7 +69,8 @@ class Run {
   std::uint64_t resident_ = 0;
 };
 
-/// Checks that the host closes the connection long before `peer` has sent 2 GiB.
+/// Checks that the host closes the connection of `peer`, which sends up to 2 GiB, before 256 MiB
+/// are sent.
 void check_is_stopped(RawPeer& peer, Run& run) {
   CHECK(peer.flood(two_gibi) < 256 * mebi);
   CHECK(peer.is_closed());

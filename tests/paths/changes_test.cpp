@@ -59,7 +59,8 @@ Report report_of(const Computes& computes, const std::string& algorithm = "seque
       .report;
 }
 
-/// Returns the only finding, and checks that there is just one, of that kind.
+/// Returns the only finding of the report. Checks that there is exactly one, and that it has the
+/// kind `kind`.
 Finding only(const Report& report, FindingKind kind) {
   INFO(to_text(report, 10));
   REQUIRE(report.findings.size() == 1);
@@ -185,7 +186,7 @@ collectives: {{sum: {{operation: sum, template: f64}}}}
     CHECK(finding.kind == FindingKind::change);
     CHECK(std::abs(finding.figure - 50) <= 2.5);
     CHECK(finding.to_share == 1);
-    // A round takes 21 ms before and 31 ms after.
+    // A round takes 21 ms before the change and 31 ms after it.
     CHECK(std::abs(finding.from_share - 4000.0 / 21 / iterations) <= 0.02);
     CHECK(finding.is_predicted);
   }

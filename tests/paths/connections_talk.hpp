@@ -124,7 +124,8 @@ struct Talk {
     operation.until = deadline;
     return connections.requests().call(other, there, std::move(operation), 1s);
   }
-  /// Delivers a reply to the request `asked`. The reply has `value` and returns `credits` credits.
+  /// Delivers a reply of beta-0 to the request `asked`. The reply contains `value` and returns
+  /// `credits` credits.
   void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {
     Frame reply = frame(FrameKind::reply);
     reply.call = asked.call;
@@ -200,8 +201,8 @@ struct Talk {
     return made;
   }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
-  /// Returns the values in frames that alpha-0 sent since the previous call of values(); `released`
-  /// for a release. Skips control frames.
+  /// Returns the values in frames that alpha-0 sent since the previous call of values(); A release
+  /// counts as the value `released`. Skips control frames.
   std::vector<double> values() {
     std::vector<double> found;
     for (const Frame& one : std::exchange(sent, {})) {

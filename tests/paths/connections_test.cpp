@@ -307,7 +307,8 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  // Values arrive in this order: one push per credit, the newest push as the last one, the release.
+  // Values are sent in this order: one push for each credit, of which the last is the newest push,
+  // and then the release.
   REQUIRE(values.size() == CreditWindow::size + 1);
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
@@ -626,7 +627,7 @@ TEST_CASE("connections: only heartbeats and credits may follow a goodbye") {
 TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
   struct Case {
     std::string wrong;
-    // Called with a correct reply to the call, which it may change before delivery.
+    // Called with a correct reply to the call. May change the reply, and delivers it.
     std::function<void(Talk&, Frame)> answer;
   };
   const std::vector<Case> cases = {

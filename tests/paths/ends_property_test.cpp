@@ -28,7 +28,7 @@ class Run {
  public:
   explicit Run(const Scene& scene) : scene_(scene), sim_(scene.config()), fates_(scene.ranks()) {}
 
-  /// Runs the scene. Returns the first mistake that it finds; "" = none.
+  /// Runs the scene. Returns the first violation of the property; "" = none.
   std::string judge(Counts& counts) {
     try {
       scene_.fault == Fault::dies ? run_mortal() : run_program();
@@ -119,7 +119,7 @@ class Run {
   const Scene& scene_;
   const Sim sim_;
   std::vector<Fate> fates_;
-  std::vector<Nanos> got_on_;  // times of progress of all threads
+  std::vector<Nanos> got_on_;  // sorted times at which any thread made progress
   Nanos ended_{0};
   bool is_dead_ = false;
 };

@@ -25,7 +25,7 @@ std::int64_t machine_nanos() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Ends this process immediately: by SIGKILL, or while its other threads run.
+/// Ends this process immediately: by SIGKILL or by _exit(), while its other threads run.
 void end_process(std::uint64_t seed) {
   if (seed % 2 == 0) raise(SIGKILL);
   _exit(7);
@@ -102,7 +102,8 @@ class Run {
     if (!what.starts_with("told ") || what.find(culprit()) == std::string::npos)
       return fmt::format("expected an error that names {}, found: {}", culprit(), what);
     ++counts.named;
-    // A process that dies before its peers connected is awaited until the deadline.
+    // Peers wait until the deadline for a process that died before they were connected. These
+    // errors do not count.
     const bool was_met = what.find("did not connect within 5s") == std::string::npos;
     if (was_met) counts.longest = std::max(counts.longest, when - ended_);
     return "";

@@ -37,11 +37,11 @@ struct Scene {
   double sum(std::uint64_t iteration) const;
   Nanos work(std::uint32_t rank, std::uint64_t iteration, int part) const;
   bool is_far(std::uint32_t above) const { return cluster_of[above] != cluster_of[above + 1]; }
-  /// Returns the longest time that a reply to any thread takes while no thread computes.
+  /// Returns the longest time of a round trip of any thread's operation while no thread computes.
   Nanos round_trip() const;
-  /// Returns twice round_trip() if the algorithm requests values, otherwise round_trip(). A
-  /// requested value on its way may be too old, or from another cluster than the one needed. The
-  /// thread then sends a second request.
+  /// Returns the longest time until a thread has its answer: round_trip(), or twice that if the
+  /// algorithm requests values. A requested value may be too old, or from another cluster than the
+  /// one needed. The thread then sends a second request.
   Nanos longest_answer() const;
 
   std::uint64_t seed;

@@ -241,7 +241,7 @@ exchanges: {rows: {template: u32}}
         send_rank(thread);
         receive(thread, from_previous(thread.rank()));
         receive(thread, from_next(thread.rank()));
-        // The condition can be decided only with the contributions of all threads.
+        // With this value, the condition can be decided only by the contributions of all threads.
         thread.path("sum").move_value(0.001);
       }
     } catch (const paths::TravelError& error) {

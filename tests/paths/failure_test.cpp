@@ -101,8 +101,8 @@ std::string settings(const std::string& way, int slot = -1) {
 constexpr std::uint64_t forever = rounds;
 
 /// Returns the expected errors in a tree, where only one round fails. A failure on the way down
-/// reaches all threads. A failure on the way up reaches only the threads whose operations pass the
-/// place.
+/// reaches all threads. A failure on the way up reaches only the threads whose operations pass
+/// `place`.
 std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
   const auto above = sim.threads_through(place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -120,8 +120,8 @@ std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
 }
 
 /// Returns the expected errors if all clusters need all values. After a failure before the
-/// decision, this round and all later rounds of its cluster fail. Another cluster fails from the
-/// first round on for which the failed cluster moved no tuple.
+/// decision, this round and all later rounds of its cluster fail. Another cluster fails in the
+/// first round for which the failed cluster moved no tuple, and in all later rounds.
 std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
                                                    bool up) {
   const auto above = sim.threads_through(place);

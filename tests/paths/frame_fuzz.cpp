@@ -108,7 +108,7 @@ void mutate(Bytes& bytes, runtime::Random& random) {
 }
 
 /// Decodes copies of the bytes, each in an allocation of exactly its size. Sanitizers then detect
-/// if the decoder reads a byte too many.
+/// if the decoder reads beyond the end.
 std::optional<Frame> decode_exactly(const Bytes& header, const Bytes& body) {
   const auto exact = std::make_unique<std::byte[]>(header.size());
   std::copy(header.begin(), header.end(), exact.get());

@@ -197,7 +197,7 @@ class Game {
     find_ways();
   }
 
-  /// Returns what was wrong at the end of the game; "" = nothing.
+  /// Plays one game. Returns a mistake of the victim that shows at the end; "" = none.
   std::string play() {
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
     runtime_ = &runtime;
@@ -401,7 +401,7 @@ class Game {
     perhaps(result.origin.cluster);
     if (random_.chance(wrong_)) result.payload = random_payload();
     operation.segments = std::max(1u, operation.segments);
-    // A frame with segment >= segments could not be decoded.
+    // Keeps segment below segments, because a frame with another segment could not be decoded.
     operation.segment %= operation.segments;
   }
   base::Payload random_payload() {
@@ -655,7 +655,8 @@ std::string which_game() { return fmt::format("again with: PATHS_SEED={}", seed_
 
 TEST_CASE("host: whatever a peer sends the run of the others continues and ends right") {
   const Sim sims[] = {Sim(config(false)), Sim(config(true))};
-  // A stage would report a thrown bug as a failed operation, which hides it.
+  // Bugs abort the process instead of throwing an exception. A stage would report an exception as a
+  // failed operation, which would hide the bug.
   base::set_bugs_throw(false);
 
   const double seconds =

@@ -81,7 +81,7 @@ class Machine {
 
 std::string any_network() { return fmt::format("port: {}", free_ports(3)); }
 
-/// Seeds of three hosts and their list, and a run of hosts that know it.
+/// The seeds of three hosts, and the list of keys that all of these hosts know.
 struct KeyScene {
   std::string network = any_network();
   Seed a0 = new_seed(), a1 = new_seed(), a2 = new_seed();
@@ -115,7 +115,7 @@ TEST_CASE("host keys: a host does not start with the key of another host") {
 TEST_CASE("host keys: the right key of another host gives no other name") {
   const KeyScene scene;
   const Machine m0 = scene.of(scene.a0), m1 = scene.of(scene.a1), m2 = scene.of(scene.a2);
-  // The thief has the key of a-2, and a list of its own in which it is a-1's.
+  // The thief has the key of a-2. In the thief's own list, this is the key of a-1.
   const Machine thief(scene.network,
                       {{"a-0", {scene.a0}}, {"a-1", {scene.a2}}, {"a-2", {scene.a1}}}, scene.a2);
   HostProcess a = m0.start(0), impostor = thief.start(1);
@@ -162,7 +162,8 @@ TEST_CASE("host keys: a host with a list of keys listens with the first one") {
   for (HostProcess* host : {&a, &b, &c}) check_sum(*host);
 }
 
-// Hosts are forked while threads of ZeroMQ run here, which the thread sanitizer rejects.
+// Not under the thread sanitizer, which rejects forks of a process with other threads. Here threads
+// of ZeroMQ run.
 TEST_CASE("host keys: a hello in the name of one host with the number of another is refused",
           "[without_tsan]") {
   const KeyScene scene;

@@ -75,7 +75,7 @@ elements:
   log: {{host: alpha-0, template: "f64[10000]", reach: all}}
 )",
                             gateway));
-  constexpr int tuples = 6;  // each tuple occupies the link for 640 ms
+  constexpr int tuples = 6;  // number of tuples, each of which occupies the link for 640 ms
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
   paths::LocalNetwork network(sim.plan().hosts.size());
   std::vector<std::string> wrong;

@@ -151,7 +151,8 @@ TEST_CASE("key files: any change of any byte is refused or gives another key") {
     const std::string file = private_file(folder, text);
     try {
       const Secret read = read_key_file(file, KeyKind::run);
-      // Only the last end of a line may be missing, and digits may be capital letters.
+      // A damaged file gives the same key only if its last line break is missing, or if a digit
+      // became a capital letter.
       const bool is_equal = read == secret;
       CHECK((!is_equal || text.size() + 1 == whole.size() || text.find('A') != std::string::npos));
     } catch (const base::ConfigError& error) {

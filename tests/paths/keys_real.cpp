@@ -112,7 +112,7 @@ std::string two_over_tcp(const std::string& deadline) {
          "collectives: {sum: {operation: sum, template: f64}}\n";
 }
 
-/// Returns whether memory of this process that a core dump would have contains `bytes`.
+/// Returns whether a core dump of this process would contain `bytes`.
 bool would_be_dumped(std::span<const std::uint8_t> bytes) {
   std::ifstream maps("/proc/self/smaps");
   const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -171,7 +171,8 @@ TEST_CASE("keys: hosts with two run keys wait for their own peers until the dead
   CHECK_THAT(text, Catch::Contains("failed: ") && Catch::Contains("alpha-0"));
 }
 
-// The second host is forked while threads of ZeroMQ run here, which the thread sanitizer rejects.
+// Not under the thread sanitizer, which rejects forks of a process with other threads. Here threads
+// of ZeroMQ run.
 TEST_CASE("keys: strangers without a key, and with another one, do not disturb a run",
           "[without_tsan]") {
   const Sim sim(two_over_tcp("20s"));

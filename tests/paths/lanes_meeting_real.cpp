@@ -52,7 +52,7 @@ void send_around(paths::Thread& thread, const Say& say) {
   group->leave();
 }
 
-/// Checks that each other host exits with 1 and names the culprit.
+/// Checks that each host except the culprit exits with 1 and names the culprit.
 void check_others(
     HostProcesses& hosts, const std::string& culprit,
     const std::function<void(const std::string& name)>& check_end = [](const std::string&) {}) {
@@ -68,14 +68,14 @@ void check_others(
 
 }  // namespace
 
-// The time limit of this case is too short for the thread sanitizer.
+// Not under the thread sanitizer, for which the time limit of this case is too short.
 TEST_CASE("lanes of processes: all hosts name a missing one a deadline after their start",
           "[without_tsan]") {
   for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
     auto hosts = start_hosts(sim, send_around, {}, {}, missing);
-    // Made after the forks, because its thread might hold locks during a fork.
+    // Created after the forks, because a thread of it might hold locks during a fork.
     const Stopwatch clock;
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {

@@ -63,7 +63,7 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
     // time counts once.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
   });
-  // The two threads outside the group get errors, and no others.
+  // Only the two threads outside the group get errors.
   CHECK(result.failures.size() == 2);
 }
 

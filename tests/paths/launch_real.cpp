@@ -282,7 +282,7 @@ TEST_CASE("launch: a signal to the launcher stops all processes") {
 
 namespace {
 
-/// Standard output of a launcher: a pipe that only the test may read.
+/// Standard output for a launcher: a pipe that nothing reads, except the test when it chooses to.
 struct UnreadPipe {
   UnreadPipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
   ~UnreadPipe() {

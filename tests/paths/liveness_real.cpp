@@ -48,7 +48,7 @@ void go_on(paths::Thread& thread, const Say& say) {
   }
 }
 
-/// Ends of the hosts that survive a fault.
+/// How the hosts that survive a fault end.
 struct Survivors {
   std::vector<double> seconds;  ///< from the fault to the end of each process
   int named = 0;                ///< number of failures that name the victim
@@ -151,6 +151,7 @@ TEST_CASE("liveness: with a short deadline the survivors of a frozen host end so
   const Survivors ends = await_survivors(processes, "b1", clock);
   INFO(ends.text);
   CHECK(ends.named == ends.failures);
-  // One deadline, one second for the errors, and one to part.
+  // At most a deadline of 3 s, one second until the errors arrive, and one second to close
+  // connections.
   CHECK(*std::max_element(ends.seconds.begin(), ends.seconds.end()) <= 5.0);
 }

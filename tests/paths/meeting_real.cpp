@@ -276,7 +276,8 @@ TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the e
   victim.signal_it(SIGSTOP);
   for (auto& [name, process] : processes) {
     if (&process == &victim) continue;
-    // Less time than ZeroMQ's heartbeats need to notice the stopped process.
+    // Milliseconds. This is less time than the heartbeats of ZeroMQ need to notice the stopped
+    // process.
     const int code = process.end(14'000);
     INFO(name << ": " << process.text());
     CHECK(code != -1);

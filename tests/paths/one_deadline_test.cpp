@@ -119,7 +119,8 @@ clusters: {a: {hosts: 2, threads: 2}, b: {hosts: 1, threads: 1}}
 links: [{between: [a, b], latency: 1ms}]
 collectives: {sum: {operation: sum, template: f64, algorithm: sequential, root: a/a-0}}
 )");
-  // Thread 0 of a-1 enters at once, thread 1 after 4 s. The thread of b never does.
+  // Thread 0 of a-1 enters the operation at once, thread 1 after 4 s. The thread of b never enters
+  // it.
   std::map<std::string, base::Nanos> failed;
   const auto result = sim.run([&](paths::Thread& thread) {
     if (thread.cluster() == "b") return thread.sleep_for(20s);

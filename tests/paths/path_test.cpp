@@ -151,7 +151,7 @@ TEST_CASE("path: programs on two hosts share tuples and delta blocks a remote mo
   });
   CHECK(observed == std::vector<double>{0, 1, 2, 3});
   // The third tuple arrives at 50 ms and is admitted at 101 ms. Its mover gets the result at 111
-  // ms. The fourth tuple takes another round trip.
+  // ms. The fourth tuple needs another round trip of 20 ms.
   CHECK(last_move == 131ms);
 }
 
@@ -206,7 +206,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   sim.run_well([&](paths::Thread& thread) {
     paths::Path& sum = thread.path("sum");
     std::vector<paths::Started> started;
-    // On each host, thread 1 starts its rounds after thread 0 has finished all of its own.
+    // On each host, thread 1 starts its rounds after thread 0 has started all of its own.
     if (thread.index() == 1) thread.sleep_for(5ms);
     for (int i = 0; i < 4; ++i) started.push_back(sum.start(base::Payload::of(1.0 + i)));
     for (std::uint64_t i = 0; i < 4; ++i) {

@@ -212,7 +212,7 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
   return ran;
 }
 
-/// Number of messages over the wide area: in total, and before the last iteration.
+/// Number of messages over the wide area: in the whole run, and until the last iteration.
 struct Crossed {
   std::uint64_t all = 0, before_last = 0;
 };
@@ -307,9 +307,10 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
   const auto bare = [](const char* algorithm, const char* relaxation) {
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
-  // With lagged:3, a message to the other cluster may take 3 iterations. With budget:8,4, a batch
-  // of 4 rounds may take 8 - 4 + 1 iterations from its last round on. In a tree with the relaxation
-  // {lagged: 3}, a message and its reply may take 3 iterations together.
+  // No thread waits if messages are fast enough. With lagged:3, a message to the other cluster must
+  // take at most 3 iterations. With budget:8,4, a batch of 4 rounds must take at most 8 - 4 + 1
+  // iterations after its last round. In a tree with the relaxation {lagged: 3}, a message and its
+  // reply together must take at most 3 iterations.
   const Program lagged = bare("lagged:3", "");
   const Program budget = bare("budget:8,4", "");
   const Program tree = bare("", "{lagged: 3}");

@@ -31,7 +31,8 @@ test_support::Said run(const std::string& name, const std::string& config, runti
   });
 }
 
-/// This is a separate function so that only calls of it put the array on the stack.
+/// Puts a large array on the stack. This is a separate function, so that the stack holds the array
+/// only during calls.
 template <std::size_t size>
 [[gnu::noinline]] void fill_grid() {
   volatile double grid[size][size];
@@ -58,7 +59,7 @@ TEST_CASE("run_plan: a run on the virtual clock needs no OS thread except that o
   CHECK(meanwhile == before);
 }
 
-// Sanitizers map much memory of their own.
+// Not under sanitizers, which map much memory of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("run_plan: a lack of memory for threads ends the run with their number on both clocks") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {

@@ -65,7 +65,7 @@ TEST_CASE("session: a session dropped before its threads detach ends with the la
              Catch::Contains("[warning] a session was dropped while threads are attached, and ends "
                              "when they detach: thread alpha-0/0"));
   CHECK(process.lines("found: ") == std::vector<std::string>{"3"});
-  // Printed at the end of the program.
+  // The line is printed at the end of the program.
   CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});
 }
 

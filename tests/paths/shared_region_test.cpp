@@ -143,7 +143,8 @@ void give(Member& member, std::span<const std::byte> value) {
     std::memcpy(member.next_value(value.size()).data(), value.data(), value.size());
 }
 
-/// Sums the values of all members. Each member sums a share, and all read all shares.
+/// Sums the values of all members. Each member sums one part of the vector. Then all members read
+/// all parts.
 void add_in_shares(Member& member, std::uint32_t me, const Member::Call& call, const Values& in,
                    Values& out) {
   const auto bytes = std::as_bytes(std::span(in));
@@ -198,7 +199,7 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
     constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048}, a_whole_chunk = 16384;
     const auto root = static_cast<std::uint32_t>(same() % member.members());
     const std::uint64_t kind = same() % 6;
-    // A slot and a posted value are smaller than a chunk.
+    // Kinds 2 and 4 use slots and posted values, which are smaller than a chunk.
     const bool is_large = kind != 2 && kind != 4 && same() % 50 == 0;
     const std::size_t count = is_large ? a_whole_chunk : counts[same() % std::size(counts)];
     const std::string text = fmt::format("kind {}", kind);

@@ -103,7 +103,8 @@ TEST_CASE("socket folder: a symbolic link is refused even if it leads to a safe 
   fs::create_directory(folder.path() / "good");
   fs::create_symlink(folder.path() / "good", folder.path() / "link");
   CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
-  // The folder of a socket must not be a link. A link further up is resolved once.
+  // The folder of a socket must not be a link. A folder further up may be a link; it is resolved
+  // once.
   CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path() / "good/inner/host");
 }
 
@@ -254,7 +255,7 @@ TEST_CASE(
 TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path().string());
-  // Folders with names like those of a run may contain files of a user.
+  // A user's own folders may have names like those of a run. They must not be removed.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
     fs::create_directories(folder.path() / name / "inner");
   touch(folder.path() / "paths-run-results/inner/data.lock");

@@ -100,8 +100,8 @@ struct Visit {
     each_after_greeting(impostor(sim.plan()) + impostor(sim.plan()));
     held_open();
   }
-  /// Sends half a greeting on each of many connections, and keeps them open. Stops when no more
-  /// descriptors are available.
+  /// Sends half a greeting on each of many connections, and keeps them open. Stops when this
+  /// process has no more descriptors.
   void held_open() const {
     std::vector<RawPeer> slow;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -176,7 +176,8 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   INFO(victim.text() << other.text());
   CHECK(code == 0);
   CHECK(other_code == 0);
-  // One line about the missing encryption, and one for the address that all strangers have.
+  // The victim prints one line about the missing encryption, and one about the address, which all
+  // strangers have in common.
   CHECK(lines_with("[warning]", victim.text()) == 2);
 }
 
@@ -271,7 +272,8 @@ collectives:
   CHECK(other_code == 0);
   CHECK(open_after <= open);
   if (!keeps_freed_memory) CHECK(resident_after < resident + 64 * 1024);
-  // Few, because all connections come from one address; one is about the missing encryption.
+  // The victim prints few lines, because all connections come from one address. One line is about
+  // the missing encryption.
   CHECK(lines <= 3);
   if (count != 100)
     fmt::print(

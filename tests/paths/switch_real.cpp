@@ -158,7 +158,7 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
     } catch (const TravelError& error) {
       say(std::string("told: ") + error.what());
     }
-    // All other hosts still work.
+    // All hosts except the lost ones still exchange messages.
     for (const std::uint32_t peer : {0, 2, 3})
       if (peer != self) group->send(peer, 2, Payload::of(self));
     for (const std::uint32_t peer : {0, 2, 3})
@@ -243,7 +243,7 @@ Nanos took(const Traffic& traffic, ClockKind clock) {
         for (const auto& [from, to] : traffic.pairs)
           if (self == to && group->receive(number(from), number(from)).wait().payload !=
                                 pattern(traffic.bytes, number(from)))
-            // The run reports this error in `failures`.
+            // The run reports this error among its failures.
             throw std::runtime_error("the message was changed on its way");
         group->leave();
       },

@@ -104,8 +104,8 @@ TEST_CASE("traced run: late checks report how they got the values of other clust
     INFO(algorithm << "\n" << to_text(run.report, 20));
     REQUIRE(run.report.conditionals.size() == 3);
     for (const auto& check : run.report.conditionals) {
-      // The first results are unchecked. All others need both other clusters, whose values arrived
-      // long before.
+      // The first results are unchecked. All later results need the values of both other clusters,
+      // which arrived long before.
       CHECK(check.operations == iterations - lag);
       CHECK(check.by_values_needed == std::vector<std::uint64_t>{0, 0, iterations - lag});
       REQUIRE(check.remotes.size() == 2);
@@ -188,8 +188,9 @@ TEST_CASE("damaged trace: the error about a truncated structure has its position
 TEST_CASE("damaged trace: of hosts that did not end the one whose records end first is named") {
   const Folder folder;
   traced_into(folder, "sequential");
-  // The end of the trace is one chunk: its head, and a total of 16 bytes for the only lane. Results
-  // are made in a join of alpha and reach beta 10 ms later than alpha.
+  // Removes the end of the trace: one chunk, which consists of a head and of 16 bytes with the
+  // totals of the only lane. Results are made in a join of alpha and reach beta 10 ms later than
+  // alpha.
   for (const std::string host : {"beta-0", "alpha-1"}) {
     const auto file = folder.path() / (host + ".trace");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);

@@ -51,8 +51,8 @@ TEST_CASE("tracing of processes: every host's file has an end and all are put on
   CHECK(report.report.coverage.unknown == 0);
   REQUIRE(report.report.critical.size() == 1);
   CHECK(report.report.critical[0].rounds == 100);
-  // The hosts are on one machine, so no message arrives before it left, except for the error of the
-  // clock offsets.
+  // All hosts run on one machine. Therefore no message can seem to arrive before it was sent by
+  // more than the error of the clock offsets.
   for (const auto& crossing : report.report.crossings) {
     CHECK(crossing.down_one_way.p50 >= -2 * clocks.error_nanos());
     CHECK(crossing.up_one_way.p50 >= -2 * clocks.error_nanos());

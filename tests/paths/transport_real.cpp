@@ -20,8 +20,8 @@ using namespace paths;
 using namespace test_support;
 
 #if defined(PATHS_TSAN)
-// The thread sanitizer does not see how ZeroMQ passes on what it has decrypted. It would report
-// each frame, and slow all frames down.
+// Without "curve": the thread sanitizer does not see how ZeroMQ passes on decrypted messages, so it
+// would report each frame.
 const std::vector<std::string> all_kinds{"local", "tcp", "ipc", "memory"};
 #else
 const std::vector<std::string> all_kinds{"local", "tcp", "curve", "ipc", "memory"};
@@ -199,7 +199,7 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
     if (!keeps_nothing) REQUIRE(two.left.wait_for_room(two.runtime, to_b, ++refused));
     while (sent < 300) {
       two.a->send(to_b, numbered(sent++, bytes));
-      // The other connection of the same link sends without asking for room.
+      // Sends on the other connection of the same link without asking for room.
       two.a->send(other, numbered(0));
       if (sent % 7 == 0) REQUIRE(is_notified());
     }

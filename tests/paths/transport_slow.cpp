@@ -71,7 +71,7 @@ TEST_CASE(
     const auto span = std::chrono::microseconds(random.below(30'000));
     INFO("seed " << seed << ", kill " << kill << " after " << span.count() << " us");
     TransportScene scene("memory", 2);
-    // The peer is killed while it connects, writes or reads frames of any size, or sleeps.
+    // The peer is killed at a random time: while it connects, writes or reads frames, or sleeps.
     PeerProcess peer(scene, 1, [](runtime::Runtime& inner, Transport& transport) {
       const ConnectionId to_a = transport.connect(0);
       for (std::uint64_t i = 0;; ++i) {

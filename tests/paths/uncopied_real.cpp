@@ -30,7 +30,7 @@ using namespace paths;
 using base::Payload;
 using test_support::Sim;
 
-/// Size from which on ZeroMQ does not copy a body.
+/// Smallest size in bytes of a body that ZeroMQ does not copy.
 constexpr std::size_t uncopied_bytes = 4096;
 const std::vector<std::size_t> sizes = {uncopied_bytes, 100'000, std::size_t{3} << 20};
 
@@ -163,7 +163,7 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
   });
   Seen &near = seen.at("alpha-0"), &gate = seen.at("gate"), &far = seen.at("beta-0");
   REQUIRE(far.received.size() == sizes.size());
-  // Equal memory means that no copy was made.
+  // If two payloads have the same memory, no copy was made between them.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     CHECK(observed[i] == moved[i]);
     CHECK(shares(near.sent, moved[i]));                  // host alpha-0 sent the thread's tuple
@@ -233,7 +233,7 @@ TEST_CASE("uncopied: parts in another order, with gaps, or beyond the maximum ar
         fmt::format("a body of {} bytes, of which at most {} may come", size, size - 1));
   CHECK_THAT(wrong_after({0}, 0), Catch::Contains("at most 1048576 may come"));
 
-  // A whole frame while parts of another one are missing, and a message without a body.
+  // Refused: a whole frame while parts of another one are missing, and a message without a body.
   FrameAssembly assembly;
   CHECK_FALSE(take(assembly, messages_of(frame).first, size));
   CHECK_FALSE(take(assembly, messages_of(frame_with(Payload::of(1.0))).first, size));

@@ -18,8 +18,9 @@ namespace {
 using namespace paths;
 using Kind = Validator::Verdict::Kind;
 
-/// Two threads of host "far" reach host "here". To element `log`, each of them has a separate path.
-/// To element `sum`, their paths meet in a wrapper on "far": an allreduce or a broadcast.
+/// Config in which two threads of host "far" reach host "here". Each of them has a separate path to
+/// element `log`. Their paths to element `sum` meet in a wrapper on "far": an allreduce or a
+/// broadcast.
 const char* const config = R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
@@ -141,7 +142,7 @@ TEST_CASE("validator: each single field that does not match the plan is an error
     Frame made = entry.frame("log", OperationKind::move);
     one.change(made);
     CHECK_THAT(entry.validate(made), Catch::Contains(one.wrong));
-    // Accepted: the rejected move left no trace.
+    // This move is accepted, because the rejected one has changed nothing.
     CHECK(entry.validate(entry.frame("log", OperationKind::move)) == "enters");
   }
   Entry entry;
@@ -282,7 +283,7 @@ TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once
 TEST_CASE("validator: a slot is released once and later operations are late") {
   Entry entry;
   CHECK(entry.validate(entry.frame("log", OperationKind::release, 2)) == "enters");
-  // The release overtook this move.
+  // This move was sent before the release, but arrives after it.
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");

@@ -84,8 +84,8 @@ TEST_CASE("value types: every call that moves refuses a value of another type an
         names_all(row_after(thread), "send",
                   mistake_of([&] { thread.path(row_after(thread)).send(value); }));
     });
-    // A refused value starts no round and leaves no tuple: later rounds match, and the element and
-    // the rows are empty.
+    // A refused value starts no round and leaves no tuple: later rounds have the right results, and
+    // the element and the rows are empty.
     CHECK(thread.path("sum").move_value(1.0).value<double>() == 6);
     CHECK(thread.path("work").last() == 0);
     if (thread.rank() + 1 < thread.threads()) thread.path(row_after(thread)).send(Payload::of(2.0));
