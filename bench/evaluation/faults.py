@@ -77,7 +77,7 @@ iterations as they are late.
         told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
         assert told, error
         # An error names the round of a result. `lagged` and `budget` use that result some
-        # iterations later. The number after the colon says how many.
+        # iterations later. The number after the colon is the number of these iterations.
         late = re.match(r"(?:lagged|budget):(\d+)", algorithm)
         iteration = int(told.group(2)) + 1 + (int(late.group(1)) if late else 0)
         return f"ends in iteration {iteration:,}: \"{told.group(1)}\""

@@ -261,7 +261,7 @@ included. The first table is for half duplex, the second one for full duplex:
 ![Times by bytes](evaluation/gupta_figure_8.svg)
 """
 
-    # Number of messages between sites over time.
+    # ---- number of messages between sites over time
 
     @staticmethod
     def on_links(one):

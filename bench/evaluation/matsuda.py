@@ -9,8 +9,8 @@ from text import number, table
 HEADING = "## Matsuda et al. 2006: long and fast networks"
 CONFIG = "configs/long-and-fast.yaml"
 DELAY = "{latency: 9950us, bandwidth: 10Gbit}"
-# Not 0: otherwise messages over the link and local messages arrive at the same moments, and their
-# order is random.
+# The latency is not 0. Otherwise messages over the link would arrive at the same time as local
+# messages, in a random order.
 NO_DELAY = "{latency: 1us, bandwidth: 10Gbit}"
 HOSTS = 32
 LARGEST = 32 * MIB

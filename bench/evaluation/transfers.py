@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 import plots
 
-# Smaller messages are not counted. They serve the agreement of hosts on times before and after the
-# measured operation.
+# Size of the smallest message that is counted. With smaller ones, hosts agree on times before and
+# after the measured operation.
 LEAST_BYTES = 1024
 
 
 @dataclass
 class AtOnce:
     """Number of concurrent transfers from 0 to `end`. Times are in seconds."""
-    steps: list  # [(time, number from then on)]
+    steps: list  # [(time, number of transfers under way from that time on)]
     end: float
     peak: float = 0
     mean: float = 0

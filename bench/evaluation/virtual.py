@@ -19,12 +19,13 @@ FRONTIER = ["conditional", "conditional:push", "conditional:demand",
             *(f"conditional:subscribe:{2 ** k}" for k in range(1, 9))]
 LATE = ["periodic:10", "periodic:50", "lagged:1", "lagged:2", "lagged:4", "budget:4,2",
         "budget:16,8", "budget:32,16", "budget:64,32"]
-# Section VI: ms per iteration.
+# Milliseconds per iteration that section VI of the paper states.
 PAPER_MS = {("sequential", "worst"): 1412 / 15, ("conditional", "worst"): 1474 / 15,
             ("conditional", "best"): 38.6, ("conditional", "frosty"): 39.6,
             ("conditional", "tridiagonal"): 38.6, ("conditional", "random"): 38.3}
 PAPER_STOP = {"frosty": 5403, "tridiagonal": 1737, "random": 273}
-# Section VI-C: operations that needed remote values, and all operations.
+# From section VI-C of the paper, for each data set: the number of all operations, and for each
+# cluster the number of operations that needed values of other clusters.
 PAPER_REMOTE = {"frosty": (16210, {"4w": 4, "dominic": 4, "roadrunner": 14, "2w": 165,
                                    "blade": 5291}),
                 "tridiagonal": (15635, {"4w": 9, "dominic": 9, "roadrunner": 55, "2w": 254,
