@@ -20,7 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/PATHSConfig.cmake
               ${PROJECT_BINARY_DIR}/PATHSConfigVersion.cmake cmake/dependencies.cmake
         DESTINATION ${package_dir})
 
-# Only modules with code have an archive to link.
+# Libraries that paths.pc names. Only modules with code (scope PUBLIC) have an archive to link.
 set(pkgconfig_libs)
 foreach(target IN LISTS paths_module_targets)
   if(${target}_scope STREQUAL PUBLIC)
