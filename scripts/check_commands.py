@@ -27,9 +27,9 @@ import tempfile
 
 PAGES = ["README.md", "CONTRIBUTING.md", "HACKING.md", "docs/**/*.md"]
 NOT_CHECKED = "docs/decisions/"
-# Another test runs these pages.
+# Pages whose commands another test runs.
 RUN_ELSEWHERE = {"docs/tutorial/first-program.md"}  # tests/install/tutorial_test.py
-# Commands that may run. `paths run` may do so only on the virtual clock.
+# Commands that this script is permitted to run. It runs `paths run` only on the virtual clock.
 READ_A_CONFIG = {"paths check", "paths expand", "paths explain", "paths plan", "paths show"}
 QUICK = READ_A_CONFIG | {"paths algorithms", "paths analyze", "paths describe", "paths kinds",
                          "paths run", "paths schedule", "allgathers"}
@@ -86,7 +86,7 @@ def commands(text):
         lexer.whitespace_split = True
         try:
             words = [*lexer, ";"]
-        except ValueError:  # an open quote: prose, or a command of several lines
+        except ValueError:  # a quote without an end: prose, or a command of several lines
             words = [line[0], ";"]
         first = 0
         for at, word in enumerate(words):
@@ -143,7 +143,7 @@ class Checker:
                 yield f"no such script: {name}"
                 return
             known = (self.root / name).read_text(encoding="utf-8")
-            if '"$@"' in known:  # the script passes its arguments on
+            if '"$@"' in known:  # the script passes its arguments to another program
                 return
         elif name not in self.programs:
             if "/" not in name and not PLACEHOLDER.search(name):

@@ -83,7 +83,7 @@ PROGRAMS = {
 }
 MODULES = {module: {module, *uses.split()} for module, uses in {**LIBRARIES, **PROGRAMS}.items()}
 
-# foreign header: files and folders that may include it.
+# Pairs of a header of another project, and the files and folders that may include it.
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
@@ -98,7 +98,7 @@ DOORS = [
     (r"benchmark/", "bench/ tests/"),
     (r"catch2/", "bench/ tests/"),
 ]
-# Files of wrappers/ that include all wrappers.
+# Names of the files of wrappers/ that include all wrappers, as no other file there may do.
 ALL_WRAPPERS = {"all", "main"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

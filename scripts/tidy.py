@@ -33,8 +33,8 @@ BANNED = [
     (r"\bstd::(recursive_|timed_|shared_)*mutex\b", "runtime::Mutex"),
     (r"\bstd::condition_variable(_any)?\b", "runtime::WaitList"),
 ]
-# Banned outside base/say.cpp and tests/: fmt::print throws if standard error is full, even in
-# destructors and catch blocks.
+# Writes to standard error that are banned outside base/say.cpp and tests/: fmt::print throws if
+# standard error is full, even in destructors and catch blocks.
 TO_STANDARD_ERROR = re.compile(r"\bprint\s*\(\s*stderr\b|\bstd::cerr\b")
 SAYS = "base/say.cpp"
 # The words are split into two literals, because this file must pass its own rules.
