@@ -25,7 +25,7 @@ struct Origin {
   std::uint64_t operation = 0;
 };
 
-/// The groups that have members on one host, by name.
+/// The groups that have members on one host, which join() finds by their names.
 ///
 /// Thread-safe: yes.
 class HostGroups final : public paths::ThreadWatcher {
@@ -49,8 +49,8 @@ class HostGroups final : public paths::ThreadWatcher {
   /// Returns a token that expires with the host. Objects that can outlive the host check it before
   /// they use the host.
   std::weak_ptr<const void> is_there() const { return is_there_; }
-  /// Returns an unused number for a split: higher than those of all splits in which this thread
-  /// took part, and at least `least`.
+  /// Returns a number for a split that is higher than the numbers of all splits in which this
+  /// thread took part, and at least `least`.
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
   /// Records the latest failure that a thread received. If the thread then fails itself, this
   /// failure is reported as the cause.

@@ -99,7 +99,8 @@ void OperationTable::refuse(runtime::Lock& lock, std::uint64_t number, const std
   throw base::UsageError(why);
 }
 
-/// Returns the error text for a member whose call differs from that of an earlier member.
+/// Returns the error text for a member whose call differs from the call of a member that arrived
+/// earlier.
 std::string OperationTable::difference_text(const Running& running, std::uint32_t place,
                                             const PreparedCall& prepared) const {
   const auto other = std::find_if(running.calls.begin(), running.calls.end(),

@@ -51,8 +51,8 @@ class OperationTable {
     bool is_last;  ///< whether all other members of this host had arrived before
   };
   /// Adds a member to the operation with that number.
-  /// Throws: UsageError if the call differs from those of the other members, and TravelError if the
-  ///         operation has failed.
+  /// Throws: UsageError if the call differs from the calls of the other members, and TravelError if
+  ///         the operation has failed.
   Entered enter(std::uint32_t place, std::uint64_t number, const std::shared_ptr<const Call>& call,
                 const std::shared_ptr<const PreparedCall>& prepared, bool waits);
   /// Throws: TravelError if the operation or an earlier one has failed.
@@ -118,7 +118,7 @@ class OperationTable {
   std::uint64_t begun_ = 0;         // number of operations begun
   // Call of the last operation begun; null if there was none.
   std::shared_ptr<const PreparedCall> last_;
-  // Keyed by the number of the first operation that fails.
+  // Failures, keyed by the number of the first operation that fails.
   std::map<std::uint64_t, paths::Failure> failures_;
   bool is_over_ = false;      // all members have left, and nothing is under way
   runtime::Completion over_;  // completes when is_over_ is set and the name is free

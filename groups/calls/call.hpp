@@ -42,9 +42,9 @@ struct Call {
   /// each pair of members, ordered by source, then by target. If there is only one count, it
   /// applies to all blocks.
   std::vector<std::uint64_t> counts = {};
-  /// Name of the schedule. "best": the one with the least predicted time. "tuned": the schedule
-  /// that the config's table of decisions names; the same as "best" if the table has no row for
-  /// this operation.
+  /// Name of the schedule. "best": the schedule with the least predicted time. "tuned": the
+  /// schedule that the config's table of decisions names; the same as "best" if the table has no
+  /// row for this operation.
   std::string algorithm = "tuned";
   /// If true, the algorithms "best" and "tuned" consider only schedules whose sums are bit for bit
   /// those of one fixed tree. The tree combines the hosts within each cluster first, then the

@@ -44,7 +44,8 @@ const base::ReduceOperation::Combine& Fold::combining() const {
 
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
                       std::span<const std::byte> right) {
-  if (operation_ == nullptr || into.empty()) return;  // no reduction, or no values (a barrier)
+  // Nothing to fold: no reduction, or no values (a barrier).
+  if (operation_ == nullptr || into.empty()) return;
   if (elements_ == nullptr) {
     yield_after(into.size());
     return combine(into, left, right);

@@ -75,8 +75,8 @@ class Layout {
   std::vector<std::uint32_t> places_, ranks_;
   bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;
-  // For each participant, the lowest place of its members. One more entry at the end is the number
-  // of members of the group.
+  // For each participant, the lowest place of its members. An additional last entry contains the
+  // number of members of the group.
   std::vector<std::uint32_t> first_;
 };
 

@@ -23,8 +23,9 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
   lent.bytes = bytes;
 }
 
-/// Keeps the earlier blocks when a larger one is needed, because callers still refer to them. The
-/// operating system provides no pages for memory that is never used.
+/// All callers share one block. When a call needs a larger block, the earlier blocks are kept,
+/// because callers still refer to them. They cost no memory: the operating system provides no pages
+/// for memory that is never used.
 base::Payload nothing(std::size_t bytes) {
   static runtime::Mutex mutex;
   static std::vector<base::Payload> all;

@@ -102,7 +102,7 @@ class RegionMember final : public paths::Alarm {
   std::map<std::size_t, Entry> entries_;
   bool are_alarms_lost_ = false;
   base::Nanos asks_at_{0};  // time of the next inquiry to other hosts; used if wake-ups are lost
-  base::Nanos slept_since_{0};  // when the present wait began to sleep
+  base::Nanos slept_since_{0};  // time at which the present wait began to sleep
   // Failure of each host that was lost during the operation, keyed by member of the region.
   std::map<std::uint32_t, std::exception_ptr> lost_;
 };

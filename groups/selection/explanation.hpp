@@ -25,7 +25,7 @@ std::string_view name_of(NetworkCost cost);
 
 /// A size of the vector, or a cost of the network, at which the group changes to another schedule.
 struct Crossover {
-  double factor = 1;     ///< this value, divided by the value of the present operation or network
+  double factor = 1;     ///< size or cost at the change, divided by the present one
   bool is_more = false;  ///< true: another schedule is used above this value; false: below it
   /// Text of the other schedule, without the maximum length of its messages.
   std::string schedule;
@@ -45,11 +45,11 @@ struct Explanation {
   bool examines_changes = true;  ///< whether explain() searched for `sizes` and `costs`
 
   const RankedSchedule& taken() const;
-  /// Returns the fastest schedule that is allowed, except the one that the group uses; nullptr if
-  /// there is no other.
+  /// Returns the fastest schedule that is allowed, except the schedule that the group uses; nullptr
+  /// if there is no other.
   const RankedSchedule* next() const;
-  /// Returns the fastest schedule that is not allowed and faster than the one that the group uses;
-  /// nullptr if there is none.
+  /// Returns the fastest of the schedules that are not allowed, if it is faster than the schedule
+  /// that the group uses; otherwise nullptr.
   const RankedSchedule* faster() const;
 };
 

@@ -48,9 +48,9 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Returns the costs that the selection assumes. If the network has no costs at all, they are those
-/// of a machine's memory or a fast network. Bytes must cost time. Otherwise the schedule with the
-/// fewest messages would be the best for any size.
+/// Returns the costs that the selection assumes. If the network has no costs at all, assumes the
+/// costs of a machine's memory or of a fast network, so that bytes cost time. Otherwise the
+/// schedule with the fewest messages would be the best for any size.
 AssumedCosts assumed_for(const pricing::Network& network) {
   if (!network.frame_costs.empty()) return {.has_network = true};
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
