@@ -76,8 +76,8 @@ class Solver {
       block_.emplace(data, all, omega, false, false);
   }
 
-  /// Does one iteration. Returns the sum of all changes, and appends those of each block to
-  /// `changes`.
+  /// Does one iteration. Returns the sum of all changes of cells. Appends the sum of the changes in
+  /// each block to `changes`.
   double iterate(std::vector<std::vector<double>>& changes) {
     if (reference_)
       reference_->iterate();

@@ -312,8 +312,8 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   if (is_first) show(std::move(row));
 }
 
-/// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. Rows of the
-/// table are printed as they are made, so they need no writing here.
+/// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. The table
+/// needs no action, because each of its rows was printed as soon as it was complete.
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();

@@ -37,7 +37,7 @@ struct CollectiveOptions {
   std::string links = {};  ///< file of measured links that `paths measure` wrote
   std::string operation = "sum";
   std::string root = "0";  ///< rank, or "each"
-  std::size_t window = 0;  ///< as in groups::Call
+  std::size_t window = 0;  ///< limit of unfinished steps, as in groups::Call
   std::size_t ports = 0;   ///< number of receiving ports, as in groups::Call
   std::string json;
 };

@@ -81,7 +81,7 @@ class NoiseAllreduce {
   std::vector<Nanos> iterations_of_thread_0_;
   std::map<std::uint32_t, paths::Traffic> wan_;  // indexed by host, from reports
   std::map<std::uint32_t, double> cpu_seconds_;  // indexed by host, from reports
-  // Decisions of each cluster, by the cluster's first host.
+  // Decisions of each cluster, keyed by the first host of the cluster.
   std::map<std::uint32_t, std::vector<Decided>> decided_;
 };
 

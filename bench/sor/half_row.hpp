@@ -19,8 +19,8 @@ struct HalfRow {
 /// Number of partial sums of changes. Point k belongs to sum k modulo this number.
 inline constexpr std::size_t change_lanes = 8;
 
-/// Choice of vector instructions: the widest that this processor has, or those that every processor
-/// of this architecture has.
+/// Choice of vector instructions: the widest that this processor has, or only those that every
+/// processor of this architecture has.
 enum class Vectors : std::uint8_t { widest, narrowest };
 
 /// Sets each point to old + omega * ((((above + below) + left) + right) / 4 - old). Returns the sum

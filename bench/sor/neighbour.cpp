@@ -127,7 +127,7 @@ RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
 std::size_t FarNeighbour::relax_until(std::uint64_t sweep) {
   std::size_t half_rows = 0;
   for (; next_ <= sweep; ++next_) {
-    if (next_ > 0) {  // before half-sweep 0, our row has its initial cells
+    if (next_ > 0) {  // before half-sweep 0, our row has its initial values already
       const std::vector<double>& ours = told(next_ - 1);
       std::copy(ours.begin(), ours.end(), cells_.half(our_border_, colour_of(next_ - 1)).begin());
     }

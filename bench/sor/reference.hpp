@@ -25,7 +25,7 @@ class ReferenceSolver {
 
   /// Does one iteration. Returns the sum of all changes.
   double iterate();
-  /// Returns the changes of the last iteration, by rank.
+  /// Returns each thread's sum of changes in the last iteration, indexed by rank.
   std::span<const double> changes() const { return changes_; }
   std::span<const double> row(std::size_t row) const;
 

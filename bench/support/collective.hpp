@@ -12,7 +12,8 @@ namespace bench {
 
 struct Collective {
   std::string name;
-  std::string algorithm;  ///< as in paths::algorithm_text(); "unknown" if the plan has none
+  /// Name as paths::algorithm_text() returns it; "unknown" if the plan has none.
+  std::string algorithm;
   paths::Reduction reduction;
   std::optional<paths::ConditionSpec> condition;
   /// Returns the outcome of the condition that some of the contributions alone can prove; nullopt

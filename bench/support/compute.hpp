@@ -70,7 +70,8 @@ class ComputationTimes {
   Nanos of(std::uint32_t rank, std::uint64_t iteration) const;
 
  private:
-  std::vector<std::vector<std::int64_t>> nanos_;  // computation times of each thread, by rank
+  // Computation times of each thread, indexed by rank.
+  std::vector<std::vector<std::int64_t>> nanos_;
 };
 
 /// Kind, duration and delays of the computation; equal for all threads.

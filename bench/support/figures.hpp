@@ -68,7 +68,7 @@ struct Figures {
   std::uint64_t rounds = 0;  ///< number of rounds, including warm-up rounds
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 0;
-  std::vector<ThreadFigures> threads = {};  ///< figures of the threads that are known, by rank
+  std::vector<ThreadFigures> threads = {};  ///< figures of the known threads, ordered by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< traffic between clusters, by sending host
   /// Hosts that send between clusters, but are missing in `wan`.

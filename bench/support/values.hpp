@@ -34,8 +34,8 @@ class Values {
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
   /// Returns the contribution to warm-up rounds. It makes all clusters wait for each other, so that
-  /// they begin the first iteration together. If the contributions come from a file, returns those
-  /// of its first row.
+  /// they begin the first iteration together. If the contributions come from a file, returns the
+  /// contribution in its first row.
   base::Payload warming_up(std::uint32_t rank) const;
 
  private:
