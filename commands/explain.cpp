@@ -116,8 +116,8 @@ std::string percent_text(base::Nanos time, base::Nanos reference) {
                          static_cast<double>(std::max<std::int64_t>(reference.count(), 1)));
 }
 
-/// Returns the value with three digits, in the largest unit in which it is at least 1. Each unit is
-/// `step` times the one before.
+/// Returns the value with three digits, in the largest unit in which it is at least 1. Each unit in
+/// the list is `step` times the unit before it.
 std::string rounded_text(double value, double step, std::initializer_list<std::string_view> units) {
   const auto* unit = units.begin();
   while (value >= step && unit + 1 != units.end()) {

@@ -114,8 +114,8 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// If the word stands for any schedule, returns the names that the config key `algorithm` accepts
-/// in its place. Otherwise returns none.
+/// If the word stands for any schedule, returns the names of the schedules that the config key
+/// `algorithm` accepts. Otherwise returns an empty list.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())

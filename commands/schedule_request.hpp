@@ -39,8 +39,9 @@ struct Participants {
   std::shared_ptr<const paths::Plan> plan;  ///< set only if a config is given
   std::shared_ptr<const collectives::Topology> topology;
   std::optional<pricing::Network> network;  ///< set only if a config is given
-  std::vector<std::string> hosts;           ///< names, by rank
-  std::vector<std::string> clusters;        ///< names, by number of the cluster in the topology
+  std::vector<std::string> hosts;           ///< names of the hosts, indexed by rank
+  /// Names of the clusters, indexed by their number in the topology.
+  std::vector<std::string> clusters;
   /// Machines of the participants. Set only if the config lets hosts of a machine share memory.
   std::optional<groups::Machines> machines;
 };

@@ -91,7 +91,7 @@ class TuningRun {
   std::vector<collectives::Collective> collectives_;
   std::vector<tuner::Bytes> sizes_;
   std::vector<Tuned> tuned_;
-  std::unique_ptr<RunLog> log_;  // only on the first host
+  std::unique_ptr<RunLog> log_;  // nullptr except on the first host
   // Time at which `paths tune` ran, in UTC; only on the steady clock.
   std::int64_t made_seconds_ = 0;
 };
