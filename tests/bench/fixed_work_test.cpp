@@ -211,8 +211,8 @@ TEST_CASE("periods: two simultaneous periods are both found") {
     noise.push_back(one);
   const auto found = periods_of(noise);
   REQUIRE(found.size() == 2);
-  // In the method's bins, a noise that takes time h in a share p of the bins has the variance h h p
-  // (1 - p).
+  // A noise that takes the time h in a share p of the bins, and no time in the others, has the
+  // variance h² p (1 - p).
   const double first = 0.25 / 7 * 6 / 7, second = 3.0 / 130 * 127 / 130;
   CHECK(found[0].nanos == Approx(7e6).epsilon(0.01));
   CHECK(found[0].explains == Approx(first / (first + second)).margin(0.02));

@@ -78,8 +78,8 @@ class Drawing {
     drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
   }
   /// Adds noise that takes at least a hundredth of the thread's time. The noise occurs less often
-  /// than the thread computes. Noise that delays nearly every computation looks the
-  /// same as a slow thread.
+  /// than the thread computes. Noise that delays nearly every computation looks the same as a slow
+  /// thread.
   void noisy_thread() {
     const std::int64_t duration = random_.between(1, 10);
     const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));

@@ -126,7 +126,7 @@ TEST_CASE(
                             Catch::Contains("no WAN figures of other hosts"));
 }
 
-// Not under sanitizers, which need more address space than the case permits.
+// Does not run under sanitizers, which need more address space than the case permits.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE(
     "noise_allreduce: a host with too little `ulimit -v` ends with an error and not by a signal") {

@@ -235,7 +235,8 @@ TEST_CASE("noise_allreduce: warm-up rounds are not measured but their messages a
   NoiseOptions options = four_iterations();
   options.warmup = 6;
   const Run result = run("sequential", options);
-  // After the warm-up the threads no longer begin an iteration at the same time.
+  // The warm-up changes the first iteration: after it, the threads no longer begin an iteration at
+  // the same time.
   CHECK(result.iterations_of_thread_0 == hundredths({5878, 5878, 5878, 5878}));
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
 }

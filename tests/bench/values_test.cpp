@@ -202,7 +202,8 @@ TEST_CASE(
   const WrittenFile file("100 10\n200 50\n");  // repeats with a period of 250
   const bench::Noise noise(file.path());
   CHECK(noise.period() == Nanos(250));
-  CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // it ends when a delay begins
+  // The computation ends when a delay begins.
+  CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
   // The computation begins in the middle of the first delay.
   CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));

@@ -156,7 +156,7 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
   check_all_equal(root.below, 1000, 3 * us);
   check_all_equal(root.departure_spread, 1000, 0);
   // In the first round all threads begin at the same time. In later rounds the threads of beta
-  // begin later, because the results of the rounds before reach them later.
+  // begin later, because the results of earlier rounds reach them later.
   CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
   CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
   CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
@@ -166,8 +166,8 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
 }
 
 TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
-  // All threads of a host arrive at the same time. The generated trace (sample_run.hpp) marks the
-  // first of them as the last to arrive.
+  // All threads of a host arrive at the join at the same time. The generated trace (sample_run.hpp)
+  // marks the first of them as the last to arrive.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
 }
@@ -260,7 +260,7 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
     CHECK(finding.place.host == "beta-2");
     CHECK(finding.place.cluster == "beta");
     CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
-    // All other hosts wait for the slow host.
+    // All other hosts wait for the slow host, so its additional time is the cost.
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);

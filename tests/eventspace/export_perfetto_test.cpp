@@ -16,7 +16,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// The fields of a message in the wire format of protobuf, by field number.
+/// The fields of a message in the wire format of protobuf, keyed by field number.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) {

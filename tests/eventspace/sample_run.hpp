@@ -137,7 +137,8 @@ class Run {
     std::uint32_t count = 0;
     std::int64_t latest = 0;
     std::int64_t answered = 0;
-    // The record of each arrival, by its host and its index among the records of the host.
+    // The record of each arrival: the host that made it, and its index among the records of that
+    // host.
     std::vector<std::pair<std::uint32_t, std::size_t>> records;
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
@@ -400,8 +401,8 @@ inline Report analyse_rounds(Run& run, std::uint64_t rounds) {
   return analysis.finish();
 }
 
-/// Adds wrappers that form a path: the stage of each is below that of the one before. Returns the
-/// first stage.
+/// Adds wrappers that form a path: the stage of each wrapper is below the stage of the wrapper
+/// before it. Returns the first stage.
 inline std::uint32_t add_stages(Structure& structure, const std::vector<Structure::Wrapper>& all) {
   const auto first = static_cast<std::uint32_t>(structure.stages.size());
   for (const Structure::Wrapper& wrapper : all) {

@@ -78,7 +78,8 @@ void say_sum(paths::Thread& thread, const test_support::Say& say) {
 
 }  // namespace
 
-// Not under the thread sanitizer, which does not see how processes affect each other's memory.
+// Does not run under the thread sanitizer, which does not see how processes affect each other's
+// memory.
 TEST_CASE("groups: processes of a machine use shared memory, and lanes give the same bits",
           "[without_tsan]") {
   std::vector<std::string> sums;
@@ -98,7 +99,8 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
   for (const std::string& sum : sums) CHECK(sum == sums.front());
 }
 
-// Not under the thread sanitizer, which does not see how processes affect each other's memory.
+// Does not run under the thread sanitizer, which does not see how processes affect each other's
+// memory.
 TEST_CASE("groups: processes of each cluster share memory, and messages give the same bits",
           "[without_tsan]") {
   std::vector<std::string> lines;
@@ -386,7 +388,7 @@ TEST_CASE("groups: started operations of processes use shared memory in their or
   }
 }
 
-// Not under sanitizers, which the limit of the address space would also stop.
+// Does not run under sanitizers, which the limit of the address space would also stop.
 TEST_CASE("groups: if a process cannot map the shared memory then all use messages",
           "[without_asan][without_tsan]") {
   const std::uint32_t poor = GENERATE(0, 2);

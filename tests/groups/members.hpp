@@ -49,7 +49,7 @@ inline void sum_ranks(groups::Group& group, std::size_t size = 1,
 }
 
 /// Calls `use` on each thread with a group of all threads. `order` gives the threads in the order
-/// of their ranks. Returns the error of each member by rank; "" = no error.
+/// of their ranks. Returns the error of each member, indexed by rank; "" = no error.
 inline std::vector<std::string> errors_of_members(const Sim& sim,
                                                   const std::function<void(groups::Group&)>& use,
                                                   const Threads& order = {}) {

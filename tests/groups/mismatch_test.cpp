@@ -140,8 +140,7 @@ std::vector<Difference> differences() {
 }
 
 /// Runs operations in which the call of member `one` differs from the calls of the other members.
-/// Returns the error of each member;
-/// "" = none. Checks that all operations end promptly.
+/// Returns the error of each member; "" = none. Checks that all operations end promptly.
 std::vector<std::string> endings(const std::string& config, const Difference& difference,
                                  std::uint32_t one, runtime::ClockKind clock) {
   const Sim sim(config);

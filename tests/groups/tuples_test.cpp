@@ -151,7 +151,8 @@ TEST_CASE("groups: a failed operation moves no tuple and a full element is an er
     CHECK_THROWS_AS(world.run(groups::allreduce(mine, into(*full), "sum")),
                     pastset::DeadlinePassed);
     CHECK(thread.now() - before > 2s);
-    // The handle is destroyed although its operation fails.
+    // The result cannot be moved into the full element. The destructor of the handle ignores this
+    // error.
     world.start(groups::allreduce(mine, into(*full), "sum"));
     full->observe();
     world.run(groups::allreduce(mine, into(*full), "sum"));

@@ -276,8 +276,8 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
   say("an observer that is killed", spans);
 }
 
-// Not under the thread sanitizer: there, 300 threads and the other processes are so slow that waits
-// pass their deadline.
+// Does not run under the thread sanitizer: there, 300 threads and the other processes are so slow
+// that waits pass their deadline.
 TEST_CASE("shared space: a death while a mover polls for room is also an error", "[without_tsan]") {
   const std::string name = own_name();
   SequenceQueue consumers(

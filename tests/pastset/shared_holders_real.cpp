@@ -292,8 +292,8 @@ TEST_CASE(
 }
 
 #ifndef PATHS_TSAN  // the thread sanitizer does not follow forks of threaded processes
-// Not under the address sanitizer: the child allocates memory, and the allocator of the sanitizer
-// does not support this after a fork of a process with several threads.
+// Does not run under the address sanitizer: the child allocates memory, and the allocator of the
+// sanitizer does not support this after a fork of a process with several threads.
 TEST_CASE("shared space: the child of a fork can only release it and does not affect its parent",
           "[without_asan]") {
   auto space = SharedSpace::make(own_name());

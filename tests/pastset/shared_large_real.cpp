@@ -209,7 +209,7 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
   });
 }
 
-// Not under sanitizers: it uses only one OS thread, and takes minutes there.
+// Does not run under sanitizers: it uses only one OS thread, and takes minutes there.
 TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes",
           "[without_tsan][without_asan]") {
   const auto space =

@@ -275,7 +275,8 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
   const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
   run_well(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      // In every second round, the contribution of another host arrives before that of this host.
+      // In every second round, waits until the contribution of another host has arrived before this
+      // host contributes.
       while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
         thread.host().runtime().sleep_for(50us);
       const paths::Result got = thread.path("sum").move(

@@ -56,7 +56,8 @@ TEST_CASE("compared runs: the parts of the difference add up to the difference o
     if (part.text.starts_with("before threads began")) outside_of_threads += part.after_nanos;
   }
   CHECK(sum == comparison.run.change());
-  // All threads live as long as the run, so their causes explain nearly all of it.
+  // All threads live as long as the run. The changes in their time therefore explain nearly all of
+  // the change of the run.
   CHECK(std::abs(outside_of_threads) <= comparison.run.after_nanos / 100);
   CHECK(comparison.run.before_nanos > 0);
 }

@@ -54,7 +54,7 @@ TEST_CASE(
   talk.push(300);
   talk.push(400, 1);
   talk.push(301);
-  talk.push(500, 0, 1);  // from another thread, on the path of pushes 300 to 302
+  talk.push(500, 0, 1);  // comes from another thread, on the path of the pushes 300 to 302
   talk.push(302);
   CHECK(talk.values().empty());
   talk.give_credits(2);
@@ -171,8 +171,8 @@ TEST_CASE("connections: credits travel in replies and alone when half of them ar
   CHECK(talk.sent.back().credits == 5);
   const bool are_requests = GENERATE(false, true);
   const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
-  // alpha-0 returns the credit of a request when the request arrives, and that of a push when the
-  // push has been carried out.
+  // alpha-0 returns the credit of a request when the request arrives. It returns the credit of a
+  // push when the push has been carried out.
   auto come_in = [&] {
     talk.connections.deliver(Talk::inbound, talk.operation(kind));
     if (!are_requests) talk.connections.sender().end_push(Talk::inbound);

@@ -64,7 +64,8 @@ TEST_CASE(
           if (thread.rank() % 2 == 1)
             for (int again = 0; again < 3; ++again) expect(use(thread, "odd", some), 4);
           expect(path.move_value(1.0).payload.read<double>(), 4);
-          expect(elements_of(thread) > 1, false);  // only the element of the config's plan is left
+          // The elements of the deployment are gone; that of the config's plan is left.
+          expect(elements_of(thread) > 1, false);
         },
         clock);
   }

@@ -127,7 +127,7 @@ TEST_CASE("doors: a process of another user at a door gets neither a byte nor a 
     return 0;
   });
   REQUIRE(stranger.says("listens"));
-  // Done by root, because no other user can replace files in that folder.
+  // This needs root, because no other user can replace files in that folder.
   fs::rename(elsewhere, door);
   HostProcess other(sim, 1, sum);
   CHECK(stranger.end() == 0);

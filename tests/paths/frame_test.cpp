@@ -192,7 +192,7 @@ TEST_CASE("frame: a lane's frame carries its source and target and its part of a
   CHECK(lane.head == frame.lane->head);
   CHECK(lane.payload == bytes_of("tail"));
   CHECK_FALSE(is_control(frame.kind));
-  frame.lane->kind = paths::LaneKind::grant;  // only data frames have a body
+  frame.lane->kind = paths::LaneKind::grant;  // this frame is invalid: only data frames have a body
   CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("tail")));
   frame.lane->lag = base::Nanos(-1);  // a negative lag is invalid
   CHECK_FALSE(decode_frame(encode_header(frame), {}));

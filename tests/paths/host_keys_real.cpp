@@ -162,8 +162,8 @@ TEST_CASE("host keys: a host with a list of keys listens with the first one") {
   for (HostProcess* host : {&a, &b, &c}) check_sum(*host);
 }
 
-// Not under the thread sanitizer, which rejects forks of a process with other threads. Here threads
-// of ZeroMQ run.
+// Does not run under the thread sanitizer, which rejects forks of a process with other threads.
+// Here threads of ZeroMQ run.
 TEST_CASE("host keys: a hello in the name of one host with the number of another is refused",
           "[without_tsan]") {
   const KeyScene scene;

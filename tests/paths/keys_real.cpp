@@ -171,8 +171,8 @@ TEST_CASE("keys: hosts with two run keys wait for their own peers until the dead
   CHECK_THAT(text, Catch::Contains("failed: ") && Catch::Contains("alpha-0"));
 }
 
-// Not under the thread sanitizer, which rejects forks of a process with other threads. Here threads
-// of ZeroMQ run.
+// Does not run under the thread sanitizer, which rejects forks of a process with other threads.
+// Here threads of ZeroMQ run.
 TEST_CASE("keys: strangers without a key, and with another one, do not disturb a run",
           "[without_tsan]") {
   const Sim sim(two_over_tcp("20s"));

@@ -68,7 +68,7 @@ void check_others(
 
 }  // namespace
 
-// Not under the thread sanitizer, for which the time limit of this case is too short.
+// Does not run under the thread sanitizer, for which the time limit of this case is too short.
 TEST_CASE("lanes of processes: all hosts name a missing one a deadline after their start",
           "[without_tsan]") {
   for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {

@@ -438,7 +438,7 @@ TEST_CASE("launch: with must_join a run that no program joined is an error") {
   CHECK(none.err.find("paths run: no program joined the run: '/bin/sh -c exit 0' ended with exit "
                       "code 0 and never ran a thread of the config") == 0);
   CHECK(outcome({hidden("a", "launched-well"), hidden("b", "launched-well")}).code == 0);
-  // If a program also fails, the error names its exit code instead.
+  // If a program also fails, the error names the exit code of that program instead.
   CHECK(outcome({shell("a", "exit 0"), shell("b", "exit 2")})
             .err.find("paths run: host b ended with exit code 2") == 0);
   const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});

@@ -268,7 +268,7 @@ TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the e
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     thread.path("sum").move_value(1.0);
     say("reduced");
-    // This thread sleeps, so its path is not released.
+    // This thread sleeps, so that its path is not released.
     if (thread.host().index() == stopped) thread.sleep_for(60s);
   });
   HostProcess& victim = processes.at(sim.plan().hosts[stopped].name);

@@ -45,7 +45,7 @@ HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
 
 }  // namespace
 
-// Not under the thread sanitizer, because a thread calls pthread_exit.
+// Does not run under the thread sanitizer, because a thread calls pthread_exit.
 TEST_CASE("misuse: a thread that ends the process gets an error and the exit code is 1",
           "[without_tsan]") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);

@@ -25,7 +25,7 @@ struct Ending {
   base::Nanos waited{0};
 };
 
-/// Freezes `victim`. Returns how the threads of the other hosts ended, by host name.
+/// Freezes `victim`. Returns how the threads of the other hosts ended, keyed by host name.
 std::map<std::string, std::vector<Ending>> run_with_frozen(
     std::uint32_t victim, const Sim& sim, const std::function<void(paths::Thread&)>& round) {
   std::map<std::string, std::vector<Ending>> endings;

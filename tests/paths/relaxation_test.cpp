@@ -327,8 +327,8 @@ namespace {
 
 struct Partial {
   SimResult run;
-  std::vector<RoundOutcome> last;    // last outcome, by rank
-  std::vector<std::uint64_t> ended;  // number of finished iterations, by rank
+  std::vector<RoundOutcome> last;    // last outcome of each thread, indexed by rank
+  std::vector<std::uint64_t> ended;  // number of finished iterations, indexed by rank
 };
 
 /// Runs a program in which the threads of cluster `who` return after some iterations, or throw if

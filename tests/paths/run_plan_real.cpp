@@ -59,7 +59,7 @@ TEST_CASE("run_plan: a run on the virtual clock needs no OS thread except that o
   CHECK(meanwhile == before);
 }
 
-// Not under sanitizers, which map much memory of their own.
+// Does not run under sanitizers, which map much memory of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("run_plan: a lack of memory for threads ends the run with their number on both clocks") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {

@@ -155,7 +155,7 @@ TEST_CASE("short frames: a peer that makes standing calls is served in every rou
 TEST_CASE("short frames: a peer that breaks a standing call is refused and the host continues") {
   struct Case {
     std::string wrong;
-    std::function<void(Guest&)> act;  // called after round 0
+    std::function<void(Guest&)> act;  // function that is called after round 0
   };
   const std::vector<Case> cases = {
       {"standing call 1, which has not begun", [](Guest& guest) { guest.short_request(1, 1, 1); }},

@@ -242,7 +242,7 @@ TEST_CASE("short frames: requests are passed on and get replies without credits"
 TEST_CASE("short frames: an unexpected short frame refuses the peer with the reason") {
   struct Case {
     std::string wrong;
-    // Called after the hello, and after a standing call that got its reply.
+    // Function that is called after the hello and after a standing call that got its reply.
     std::function<void(Talk&)> act;
   };
   ShortFrame asked;

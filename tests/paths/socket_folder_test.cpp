@@ -89,7 +89,8 @@ TEST_CASE("socket folder: a folder that others can write or replace is refused")
         refusal(folder.address("open/host")),
         Catch::Contains("others can write the folder " + (folder.path() / "open").string()) &&
             Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
-    // In a folder with the sticky bit, another user cannot replace a folder of this user.
+    // The folder `inner` is accepted only if the folder around it has the sticky bit. Then no other
+    // user can replace `inner`.
     if (mode == 01777)
       CHECK(refusal(folder.address("open/inner/host")) == "nothing");
     else
@@ -255,7 +256,7 @@ TEST_CASE(
 TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path().string());
-  // A user's own folders may have names like those of a run. They must not be removed.
+  // A user's own folders may have names like those of a run. Such folders must not be removed.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
     fs::create_directories(folder.path() / name / "inner");
   touch(folder.path() / "paths-run-results/inner/data.lock");

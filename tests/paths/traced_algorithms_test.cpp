@@ -23,7 +23,8 @@ constexpr std::int64_t ms = 1'000'000;
 /// Report of a run in which each thread computes for 30 ms, and the three clusters are 10 ms apart.
 struct Traced {
   eventspace::Report report;
-  std::vector<base::Nanos> took;  ///< time from the begin to the end of each thread, by rank
+  /// Time from the begin to the end of each thread, indexed by rank.
+  std::vector<base::Nanos> took;
   std::uint64_t wan_messages = 0;
   std::uint64_t wan_bytes = 0;
 };

@@ -65,7 +65,7 @@ TEST_CASE("transport: settle waits for active calls of receivers and for nothing
   TransportScene scene("memory", 2);
   const bool is_one_of_several = GENERATE(false, true);
   INFO(is_one_of_several);
-  // With this runtime, the services' thread receives frames and this thread does not.
+  // With Waiting::sleep, the services' thread receives frames and this thread does not.
   runtime::Runtime runtime({.waiting = runtime::Waiting::sleep});
   runtime.run([&] {
     Mailbox left;

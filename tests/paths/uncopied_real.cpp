@@ -113,7 +113,8 @@ class Watched final : public test_support::ForwardingTransport, Receiver {
   Receiver* receiver_ = nullptr;
 };
 
-/// Runs each host with a runtime of its own, as processes would. Fills `seen` by host name.
+/// Runs each host with a runtime of its own, as processes would. Fills `seen`, which is keyed by
+/// host name.
 void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
                const std::function<void(Thread&)>& function) {
   const auto peers = peers_of(sim.plan());

@@ -181,7 +181,8 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
 
   const Frame joined = entry.frame("sum", OperationKind::move, 0);
   REQUIRE(entry.validate(joined) == "enters");
-  const auto shared = entry.validator.standing_of(joined);  // both threads, below their join
+  // Operations of both threads, below their join.
+  const auto shared = entry.validator.standing_of(joined);
   CHECK(judge(shared, 0, 1, 2) == "enters");
   CHECK(judge(shared, 1, 2, 2) == "enters");
   CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");

@@ -60,7 +60,7 @@ TEST_CASE("stack: double grid[200][200] fits on both clocks") {
   }
 }
 
-// Not under sanitizers, which report stack overflows themselves.
+// Does not run under sanitizers, which report stack overflows themselves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("stack: an overflow names the context and its stack size and the option to change it") {
   struct Row {

@@ -15,7 +15,7 @@ using namespace test_support;
 
 namespace {
 
-/// Lets contexts take turns: each runs when the one before it has run.
+/// Lets contexts run in turn: each waits until the context before it has run.
 struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;

@@ -103,7 +103,8 @@ class Mortal final : public ForwardingTransport, public paths::Receiver {
 };
 
 /// Makes all hosts of the plan of `sim`, each with `transport(host index)`. Calls `use` for each
-/// host in a thread of its own. Returns the text of Host::finish() of each host, by host index.
+/// host in a thread of its own. Returns the text that Host::finish() returns for each host, indexed
+/// by host.
 /// Requires: the caller is a context of `runtime`.
 inline std::vector<std::string> run_hosts(
     runtime::Runtime& runtime, const Sim& sim,
@@ -141,8 +142,9 @@ class MortalHosts {
                                      : runtime::thread_stack_bytes}),
         network_(sim.plan().hosts.size(), true) {}
 
-  /// Returns the error that ended each thread, by host name and thread index; "" = the thread
-  /// function returned. Blocks until all hosts except the dead ones have ended. Throws: Deadlock.
+  /// Returns the error that ended each thread, keyed by host name and indexed by thread; "" = the
+  /// thread function returned. Blocks until all hosts except the dead ones have ended. Throws:
+  /// Deadlock.
   std::map<std::string, std::vector<std::string>> run(const std::function<void()>& meanwhile = {}) {
     runtime_.run([&] {
       make();

@@ -501,7 +501,7 @@ TEST_CASE("condition_check: it records the tuples that it read and those that it
   Root t;
   t.here->host().recorder().reserve(16);
   t.run([&] {
-    t.move(0, 10);  // proved by its own value
+    t.move(0, 10);  // the result is proved by the root's own value
     CHECK(test_support::snapshot(t.here->host().recorder()).empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });

@@ -69,7 +69,7 @@ TEST_CASE("prefetch: only newer tuples arrive and of those only the newest") {
   t.here->run([&] {
     t.here->sleep(15ms);
     t.put(0);
-    t.here->sleep(1ms);  // now the first tuple is under way
+    t.here->sleep(1ms);  // after 1 ms the first tuple is under way
     for (std::uint64_t value = 1; value < 5; ++value) t.put(value);
     CHECK(t.near().observe(std::uint64_t{0}).payload.read<std::uint64_t>() == 0);
     CHECK(t.here->now() == 25ms);

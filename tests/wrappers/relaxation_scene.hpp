@@ -59,8 +59,8 @@ struct Scene {
   std::uint32_t clusters() const { return static_cast<std::uint32_t>(threads.size()); }
   ClusterSet everyone() const { return (1u << clusters()) - 1; }
   std::uint64_t contributors(ClusterSet set) const;
-  /// Returns the combination of the values of the clusters in `set`. It combines in order: first
-  /// the values of the threads in each cluster, then those of the clusters.
+  /// Returns the combination of the values of the clusters in `set`. Combines the values of the
+  /// threads in each cluster first, and then the results of the clusters.
   base::Payload fold(std::uint64_t iteration, ClusterSet set) const;
   base::Payload partial(std::uint64_t iteration, std::uint32_t cluster) const;
   bool is_proved_by(std::uint64_t iteration, ClusterSet set) const;
@@ -137,7 +137,7 @@ class MultiCluster {
   /// Throws: Deadlock.
   void run();
 
-  /// Returns the results of a cluster, by thread and iteration.
+  /// Returns the results of a cluster, indexed by thread and iteration.
   const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
     return answers_.at(cluster);
   }

@@ -63,7 +63,7 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
 }
 
 TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
-  // At 200 ns host 0 has received 100 bytes of host 1. It must forward them to host 2, which
+  // At 200 ns host 0 has received 100 bytes of host 1. It must forward these bytes to host 2, which
   // forwards them to host 1. At that time, host 0 is already sending 1000 bytes to host 3.
   const std::vector<Part> parts{
       in_turn({receives(1, cells(0, 100)), sends(2, cells(0, 100)), sends(3, cells(1000, 1000))}),
@@ -329,8 +329,8 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
 }
 
 TEST_CASE("evaluator: in order a step that cannot proceed holds up the later ones") {
-  // Host 2 must receive the message of host 1 before that of host 0. Host 1 first sends 300 bytes
-  // to host 3, and then its message to host 2.
+  // Host 2 must receive the message of host 1 before the message of host 0. Host 1 first sends 300
+  // bytes to host 3, and then its message to host 2.
   const std::vector<Part> parts{
       in_turn({sends(2, cells(0, 100)), sends(3, cells(0, 100))}),
       in_turn({sends(3, cells(0, 300)), sends(2, cells(0, 300))}),

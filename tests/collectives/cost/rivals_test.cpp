@@ -55,7 +55,7 @@ TEST_CASE("rivals: blocks of a megabyte among five hosts of three sites match to
     CHECK(time("magpie", streams) == 4150ms);
     CHECK(time("mpich_g2", streams) == 4140ms);
   }
-  // This is the dissemination algorithm, which MPICH uses for elements of one byte.
+  // For elements of one byte, MPICH uses the dissemination algorithm.
   CHECK(time("mpich", any_number) == 4150ms);
   CHECK(time("mpich", 1) == 6100ms);
   CHECK(time("spreading", any_number) == 4200ms);

@@ -120,7 +120,7 @@ TEST_CASE("tuner: every search makes a table, and predict makes one without runs
 
 TEST_CASE("tuner: a choice names the second one and what the model had predicted") {
   const Table table = table_of_lines(0.8);
-  const std::uint64_t bytes = 256 << 10;  // both families take similar times
+  const std::uint64_t bytes = 256 << 10;  // at this size both families take similar times
   const SizeChoice& choice = table.choices[15];
   REQUIRE(choice.bytes == bytes);
   CHECK(choice.family == "first");
@@ -288,9 +288,9 @@ TEST_CASE("tuner: tables meet their bar on random networks") {
       figures_of_tables(test_support::from_environment("PATHS_SEEDS", test_support::or_fewer(6)),
                         {.hosts_most = 12, .bytes_most = 1 << 20, .messages_most = 1 << 12});
   INFO(text_of(figures));
-  // At most 3% of the runs of exhaustive searches. For 12 tables or more, the regret is at most 5%
-  // for at least 85% of the choices, and at most 25% for all. The sizes of one table fail together,
-  // so few tables get more slack.
+  // At most 3% of the runs of exhaustive searches are permitted. For 12 tables or more, the regret
+  // must be at most 5% for at least 85% of the choices, and at most 25% for all. The sizes of one
+  // table fail together, so few tables get more slack.
   const bool are_many = figures.tables >= 12;
   CHECK(static_cast<double>(figures.runs) <= 0.03 * static_cast<double>(figures.exhaustive_runs));
   CHECK(share_within(figures.of_choices, 0.05) >= (are_many ? 0.85 : 0.7));
