@@ -278,8 +278,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->view().name(), *colour));
-  // Uses a number that no member has used before, because another group of this name may already
-  // have been split.
+  // The name of the new group contains a number that no member has used before, because another
+  // group with the name of this one may have been split already.
   auto& groups = HostGroups::of(thread_.host());
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};

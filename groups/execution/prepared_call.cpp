@@ -80,8 +80,8 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, const Mac
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
       can_share_memory(machines != nullptr && can_use_shared_memory(call, question, *machines)) {
-  // The schedule must fold in the same order as operations in shared regions, because hosts that
-  // cannot map the regions, or may not use them, use the schedule.
+  // The schedule must fold in the same order as operations in shared regions, because hosts use the
+  // schedule if they cannot map the regions, or if the config forbids them.
   if (can_share_memory && question.worst == collectives::Order::in_order)
     question.worst = collectives::Order::canonical;
 }

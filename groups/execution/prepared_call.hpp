@@ -30,8 +30,8 @@ struct PreparedCall {
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   SelectionKey question;
-  /// Whether the hosts may use shared regions (MachineGroup) for the call. They do if they have
-  /// such regions.
+  /// Whether the call is suitable for shared regions (MachineGroup). Hosts that have such regions
+  /// then use them.
   const bool can_share_memory;
   /// Selected schedule; null until the schedule is first needed.
   mutable std::shared_ptr<const Selection> choice = {};

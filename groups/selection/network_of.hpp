@@ -14,8 +14,8 @@ namespace groups {
 std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
 
 /// Returns the topology of the hosts: clusters are the outermost level, with groups of hosts
-/// inside. Clusters may have different numbers of levels. Hosts that share the innermost group of
-/// their cluster stay together at all further levels.
+/// inside. If a cluster has fewer levels of groups than another one, its innermost groups are
+/// repeated at the missing levels.
 /// Throws: ConfigError if `hosts` is empty.
 collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
 
@@ -27,10 +27,10 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 /// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link; the error
 ///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// Returns the network between the given hosts, with measured properties in place of the
-/// properties in the plan: of links between clusters, and of sending and receiving inside clusters.
+/// Returns the network between the given hosts. Measured properties replace those of the plan for
+/// links between clusters, and for sending and receiving inside clusters.
 /// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
-///         error names every cluster that one of them lacks.
+///         error names every cluster that is missing in one of them.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured);
 /// Returns the network between all participants of the plan.
