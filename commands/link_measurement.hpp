@@ -38,9 +38,8 @@ struct LinkFigures {
 /// - Rate: the difference between the times of two sizes that are large enough to take some
 ///   milliseconds.
 /// - Streams: the largest number K of pairs of hosts that can send at the same time with almost no
-/// delay.
-///   The time of K pairs may be at most 1 + 1/(2K) times the time of one pair. Each time is the
-///   time of long messages minus the time of one-byte messages, so that the overhead of many pairs
+///   delay. K pairs must take at most 1 + 1/(2K) times the time of one pair. Each time is the time
+///   of long messages minus the time of one-byte messages, so that the overhead of many pairs
 ///   cancels.
 ///
 /// Why: If K streams fill the link, K + 1 streams take at least 1 + 1/K times as long. The limit of

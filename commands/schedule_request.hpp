@@ -83,7 +83,7 @@ struct Needed {
   /// Whether a size is required; otherwise the default is one element per participant.
   bool size = false;
   bool algorithm = false;
-  /// Whether `--collective` may name a collective of the config.
+  /// Whether the command accepts the name of a collective of the config for `--collective`.
   bool may_be_declared = false;
 };
 

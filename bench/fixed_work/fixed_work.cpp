@@ -59,7 +59,7 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
 /// end of that interval, so that the detour is contiguous.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
-  bool goes_on = false;  // whether the last detour may continue in this interval
+  bool goes_on = false;  // whether the last detour can continue in this interval
   for (std::size_t i = 0; i < lost.size(); ++i) {
     const Nanos begin = interval * static_cast<std::int64_t>(i);
     if (lost[i] == Nanos(0)) {

@@ -88,7 +88,7 @@ struct Findings {
   bool is_full = false;
 };
 
-/// Returns the processors that this process may use.
+/// Returns the processors on which the system permits this process to run.
 std::vector<std::uint32_t> usable_processors();
 /// Measures in real time, on `options.threads` threads, each pinned to one of the first usable
 /// processors. Throws std::runtime_error if there are too few processors.

@@ -26,7 +26,7 @@ constexpr std::uint64_t iterations_max = 1'000'000'000;
 // its latency (HaloDepth: period equal to latency).
 constexpr std::size_t rows_per_iteration_of_latency = 4;
 
-/// Share of the time in which a recorded link may be slower than this program assumes.
+/// Share of the time in which the program accepts that a recorded link is slower than assumed.
 constexpr double slower_share = 0.01;
 
 /// Cost of the links along a path.
