@@ -92,7 +92,7 @@ template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // A bool may be stored as any byte; values above 1 must count as true.
+    // Stores the bools as arbitrary bytes, because values above 1 must count as true.
     const T value = values[i];
     std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
   }

@@ -191,8 +191,9 @@ TEST_CASE("injected causes: a report names exactly the injected causes with thei
                   seeds, wrong, wrong_figures);
   INFO(summary);
   CHECK(wrong * 100 <= seeds);
-  // If noise occurs at the same point of every iteration, a part of it may fall into a wait. The
-  // measured part of the noise can then be as short as the natural variation of computations.
+  // Some figures are wrong in spite of a right cause: noise that occurs at the same point of every
+  // iteration can fall into a wait in part. The rest can then be as short as the natural variation
+  // of computations.
   CHECK(wrong_figures * 100 <= 3 * seeds);
   if (std::getenv("PATHS_SEEDS") != nullptr) WARN(summary << '\n' << all);
 }

@@ -379,10 +379,11 @@ TEST_CASE("lanes: a message in the name of another host is refused") {
   for (const LaneKind kind : {LaneKind::done, LaneKind::left, LaneKind::failed, LaneKind::lost}) {
     const LaneFrame forged{.kind = kind, .source = 2, .target = 1};
     of_other.push_back(log_of(forged, 4));
-    of_exit.push_back(log_of(forged, 0));  // this exit may forward frames of cluster b only
+    // Refused, because this exit is permitted to forward only frames of cluster b.
+    of_exit.push_back(log_of(forged, 0));
     forwarded.push_back(log_of({.kind = kind, .source = 4, .target = 1, .bytes = 3}, 0));
   }
-  // Host a2 is not an exit, so it may report only its own end.
+  // Host a2 is not an exit, so it is permitted to report only its own end.
   const std::string of_all =
       log_of({.kind = LaneKind::done, .source = 2, .target = 1, .bytes = 2}, 2);
   for (const std::string& log : of_other)

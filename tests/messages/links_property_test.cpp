@@ -170,7 +170,7 @@ class Simulation {
     LinkCase link;
     Time free = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs = {};
-    // Pairs whose next frame may start, in order.
+    // Pairs of hosts whose next frame can start now, in the order in which the frames start.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};
     std::size_t sending = 0;
     // Time and source host of the latest frame on the link.

@@ -261,7 +261,8 @@ TEST_CASE(
       pastset::AnyChange more({read.get()});
       bool is_notified = true;
       while (is_notified && told.empty()) {
-        // The notification of the mark may still be on its way.
+        // The element may be marked before the notification of the mark arrives, so it is checked
+        // in each round.
         const std::uint64_t before = more.count();
         if (read->is_deleted())
           told = "deleted";

@@ -145,7 +145,7 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
       CHECK_THROWS_AS(full->observe(soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(full->move(tuple_of(1), soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(space->enter("new", values), ProcessDied);
-      // A new space may have the same name.
+      // A new space with the same name is permitted now.
       const auto next = SharedSpace::make(name);
       next->enter("e", values)->move(tuple_of(3));
       CHECK(value_of(SharedSpace::map(name)->find("e")->observe()) == 3);

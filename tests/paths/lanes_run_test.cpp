@@ -38,7 +38,8 @@ void greet_all(paths::Thread& thread) {
   for (const std::uint32_t peer : group->hosts())
     if (peer != thread.host().index() &&
         group->receive(peer, 0).wait().payload.read<std::uint64_t>() != peer)
-      throw std::runtime_error("a wrong number arrived");  // CHECK may be used by one thread only
+      // Not CHECK, which only one thread is permitted to use.
+      throw std::runtime_error("a wrong number arrived");
   group->leave();
 }
 

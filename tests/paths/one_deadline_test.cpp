@@ -16,7 +16,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr base::Nanos deadline = 5s, frozen_at = 101ms;
-/// Time that the replies may take after the deadline.
+/// Longest time from the deadline until all replies must have arrived.
 constexpr base::Nanos grace = 1s;
 
 /// Error of a thread, and the time since its last operation began.

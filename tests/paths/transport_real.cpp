@@ -204,7 +204,7 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
       if (sent % 7 == 0) REQUIRE(is_notified());
     }
     REQUIRE(two.right.wait_for_frames(two.runtime, 2 * sent - 1));
-    REQUIRE(is_notified());  // the notification about the last room may arrive after the frames
+    REQUIRE(is_notified());  // the last notification about room can arrive after the frames
     CHECK(two.left.lost().empty());
   });
 }

@@ -222,7 +222,7 @@ TEST_CASE("broadcast: a wait for a root that released its path ends at once") {
 }
 
 TEST_CASE("broadcast: a slot that withdrew gets the round before and is refused in that round") {
-  // The withdrawal of a dead host may overtake its contributions.
+  // If a host dies, its withdrawal can arrive before contributions that it has sent earlier.
   Joined t("broadcast", 3, from_thread_1);
   t.here->run([&] {
     t.here->operate(t.here->operation(0, 0, 5, paths::OperationKind::withdraw));

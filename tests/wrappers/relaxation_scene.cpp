@@ -455,7 +455,7 @@ void MultiCluster::run() {
       for (std::uint32_t thread = 0; thread < scene_.threads[c]; ++thread)
         tasks.push_back(here_->spawn([this, c, thread] { run_thread(c, thread); }));
     for (runtime::Task& task : tasks) task.join();
-    here_->sleep(5s);  // the last requested tuples may need this time to arrive
+    here_->sleep(5s);  // waits until the last requested tuples have arrived
   });
 }
 
