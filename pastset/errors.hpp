@@ -32,11 +32,20 @@ class DeadlinePassed : public ElementError {
  public:
   using ElementError::ElementError;
 };
+/// Cause of an error mark: why an element gets no more tuples.
+enum class MarkCause : std::uint8_t {
+  error,  ///< error or end of the thread that moves the tuples
+  loss,   ///< host that died, froze or cannot be reached
+};
 /// The element has an error mark, so the tuple to read will never exist. what() is the text of the
 /// mark.
 class Marked : public ElementError {
  public:
-  using ElementError::ElementError;
+  Marked(const std::string& mark, MarkCause cause) : ElementError(mark), cause_(cause) {}
+  MarkCause cause() const { return cause_; }
+
+ private:
+  MarkCause cause_;
 };
 
 }  // namespace pastset

@@ -28,4 +28,17 @@ TravelError::TravelError(std::string host, std::string path, std::string wrapper
       reason_(std::move(reason)),
       cause_(cause) {}
 
+pastset::MarkCause mark_cause(const std::exception& error) {
+  if (const auto* mark = dynamic_cast<const pastset::Marked*>(&error)) return mark->cause();
+  const auto* failure = dynamic_cast<const TravelError*>(&error);
+  return failure != nullptr && failure->cause() == FailureCause::peer_gone
+             ? pastset::MarkCause::loss
+             : pastset::MarkCause::error;
+}
+
+TravelError error_of_mark(const std::string& mark, pastset::MarkCause cause) {
+  return {"", "", "", mark,
+          cause == pastset::MarkCause::loss ? FailureCause::peer_gone : FailureCause::other};
+}
+
 }  // namespace paths

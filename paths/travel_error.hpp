@@ -2,9 +2,12 @@
 // paths/travel_error.hpp — error of an operation on a path: where it failed, and why.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "pastset/errors.hpp"
 
 namespace paths {
 
@@ -37,6 +40,11 @@ class TravelError : public std::runtime_error {
   std::string host_, path_, wrapper_, reason_;
   FailureCause cause_;
 };
+
+/// Returns the cause of the mark that an element gets because of `error`.
+pastset::MarkCause mark_cause(const std::exception& error);
+/// Returns the error that an error mark contains. The text of a mark names the origin.
+TravelError error_of_mark(const std::string& mark, pastset::MarkCause cause);
 
 using Failure = std::shared_ptr<const TravelError>;
 

@@ -28,8 +28,9 @@ using paths::StageId;
 struct ConditionCheck::Seen {
   const pastset::Element* element = nullptr;
   std::optional<Partial> part;
-  std::optional<std::string> error;
+  std::optional<paths::TravelError> error;
 
+  bool is_lost() const { return error && error->cause() == paths::FailureCause::peer_gone; }
   bool is_at(std::uint64_t sequence) const { return part && part->sequence == sequence; }
   bool is_past(std::uint64_t sequence) const { return part && part->sequence > sequence; }
 };
@@ -170,6 +171,7 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
                              operation.sequence, stored.number, result_->name()),
                  paths::FailureCause::other);
   }
+  fail_if_lost(operation.sequence);
   const bool is_one_tree = clusters_.size() == 1;
   if (!is_one_tree && settings_.may_prove && decision.proves(own.value)) {
     Result result = decision.proved(own.value, own.contributions, own.sequence);
@@ -235,22 +237,24 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
   result.origin.nanos = (now - (has_waited ? began : came)).count();
 }
 
-/// Reads the newest tuple of each cluster. Reads the error mark of an element before its tuple: a
-/// marked element gets no more tuples, so the tuple is then its last one.
 std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const {
   std::vector<Seen> all;
   all.reserve(clusters_.size());
-  for (const Cluster& cluster : clusters_) {
-    if (cluster.element == result_) {
-      all.push_back({result_.get(), own, std::nullopt});
-      continue;
-    }
-    Seen seen{cluster.element.get(), std::nullopt, cluster.element->error_mark()};
-    if (const auto newest = cluster.element->try_newest())
-      seen.part = paths::read_partial(newest->payload, settings_.decision.reduction.shape.bytes());
-    all.push_back(std::move(seen));
-  }
+  for (const Cluster& cluster : clusters_)
+    all.push_back(cluster.element == result_ ? Seen{result_.get(), own, std::nullopt}
+                                             : look(cluster));
   return all;
+}
+
+/// Reads the newest tuple of a cluster. Reads the error mark of the element before its tuple: a
+/// marked element gets no more tuples, so the tuple is then its last one.
+ConditionCheck::Seen ConditionCheck::look(const Cluster& cluster) const {
+  Seen seen{cluster.element.get(), std::nullopt, std::nullopt};
+  if (const auto mark = cluster.element->error_mark())
+    seen.error = paths::error_of_mark(*mark, cluster.element->mark_cause());
+  if (const auto newest = cluster.element->try_newest())
+    seen.part = paths::read_partial(newest->payload, settings_.decision.reduction.shape.bytes());
+  return seen;
 }
 
 std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
@@ -295,21 +299,33 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
+/// Throws: TravelError if a host of another cluster was lost before the cluster's tuple of this
+///   round arrived. A run with a lost host ends, even if the values of this cluster decide its
+///   rounds.
+void ConditionCheck::fail_if_lost(std::uint64_t sequence) const {
+  for (const Cluster& cluster : clusters_) {
+    if (cluster.element == result_ || cluster.element->mark_cause() != pastset::MarkCause::loss)
+      continue;
+    const Seen seen = look(cluster);
+    if (!seen.is_at(sequence) && !seen.is_past(sequence)) throw paths::TravelError(*seen.error);
+  }
+}
+
 /// Throws: TravelError if error marks prevent the decision of the round. A cluster whose newest
 ///   tuple is of an earlier round may still send its value, an exact pair or a later tuple. It no
 ///   longer can if its element is marked. Then the round fails, unless a proof can still arrive:
-///   from another such cluster without a mark.
+///   from another such cluster without a mark. The loss of a host ends the round even then.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
-  const Seen* lost = nullptr;
+  const Seen* marked = nullptr;
   bool is_hope = false;
   for (const Seen& seen : all) {
     if (seen.is_at(operation.sequence)) continue;
     if (!seen.error) is_hope = true;
-    if (seen.error && lost == nullptr) lost = &seen;
+    if (seen.error && (marked == nullptr || seen.is_lost())) marked = &seen;
   }
-  if (lost != nullptr && !(is_hope && settings_.may_prove))
-    paths::RootRounds::fail_as_marked(*lost->error);
+  if (marked != nullptr && (marked->is_lost() || !is_hope || !settings_.may_prove))
+    throw paths::TravelError(*marked->error);
 }
 
 /// Combines the values of the clusters whose newest tuple is of our round. Returns nullopt if the

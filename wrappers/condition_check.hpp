@@ -79,7 +79,9 @@ struct ConditionCheckSwitches {
 ///          starts no further rounds has the same effect. A round may need a later tuple of a
 ///          cluster whose element is marked. It then first waits for the clusters without a mark,
 ///          which may still send a proof. Without a proof it throws the error of the marked
-///          cluster, and marks its own element with this error.
+///          cluster, and marks its own element with this error. If the mark tells that a host was
+///          lost, each round without a tuple of that cluster throws the error at once, even if
+///          other values could decide the round.
 /// Records: one read of each other cluster's cache, for each round that the value of the own
 ///          cluster does not decide (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
@@ -100,9 +102,11 @@ class ConditionCheck final : public paths::BlockingWrapper {
   paths::Result wait_for_decision(const paths::Operation& operation, const paths::Partial& own,
                                   paths::StageId stage);
   std::vector<Seen> look(const paths::Partial& own) const;
+  Seen look(const Cluster& cluster) const;
   std::optional<paths::Result> decide_from(const std::vector<Seen>& all,
                                            const paths::Operation& operation);
   std::optional<paths::Result> adopt(const std::vector<Seen>& all, std::uint64_t sequence);
+  void fail_if_lost(std::uint64_t sequence) const;
   void fail_if_hopeless(const std::vector<Seen>& all, const paths::Operation& operation) const;
   std::optional<base::Payload> combine(const std::vector<Seen>& all,
                                        const paths::Operation& operation) const;

@@ -116,7 +116,7 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     const std::uint64_t changes = changes_->count();
     std::vector<std::optional<std::uint64_t>> known;
     std::string missing;
-    std::optional<std::string> lost;
+    std::optional<paths::TravelError> lost;
     for (Cluster& cluster : clusters_) {
       // Reads the mark first. A marked element gets no more tuples, so the tuples read afterwards
       // are complete.
@@ -126,11 +126,11 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
       known.push_back(is_known ? std::optional(sequence) : std::nullopt);
       if (is_known) continue;
       missing += (missing.empty() ? "" : ", ") + cluster.element->name();
-      if (!lost) lost = mark;
+      if (mark && !lost) lost = paths::error_of_mark(*mark, cluster.element->mark_cause());
     }
     reads.look(known);
     if (missing.empty()) return has_waited;
-    if (lost) paths::RootRounds::fail_as_marked(*lost);
+    if (lost) throw paths::TravelError(*lost);
     if (changes_->wait(changes, deadline)) continue;
     rounds_.fail(operation,
                  fmt::format("round {}: undecided at the deadline, nothing of this round in {}",

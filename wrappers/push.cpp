@@ -39,7 +39,9 @@ void Push::stop() {
 
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
-  std::string mark;  // sent after the try block: a fiber must not block inside a catch block
+  // Sent after the try block: a fiber must not block inside a catch block.
+  std::string mark;
+  pastset::MarkCause cause = pastset::MarkCause::error;
   try {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
@@ -47,10 +49,11 @@ void Push::follow() {
     return;  // the element was deleted, so nothing is left to send
   } catch (const pastset::ElementError& error) {
     mark = error.what();
+    cause = paths::mark_cause(error);
   }
   // Sends the mark even if only the element of requests is marked, because a host may still wait
   // for a requested tuple.
-  end(mark);
+  end(mark, cause);
 }
 
 /// Waits for a request that was not served yet, and returns the newest one.
@@ -79,18 +82,18 @@ void Push::send_rest() {
     const auto error = settings_.from->error_mark();
     const auto newest = settings_.from->try_newest();
     if (newest && newest->number >= next_) send_up_to(*newest);
-    if (error) end(*error);
+    if (error) end(*error, settings_.from->mark_cause());
   } catch (const pastset::Deleted&) {
     // The element was deleted first, so there is nothing left to send.
   } catch (const pastset::ElementError& error) {
-    end(error.what());
+    end(error.what(), paths::mark_cause(error));
   }
 }
 
-void Push::end(const std::string& mark) {
+void Push::end(const std::string& mark, pastset::MarkCause cause) {
   has_ended_ = true;
   deployment_.dispatcher().release_background(
-      path_, std::make_shared<paths::TravelError>("", "", "", mark));
+      path_, std::make_shared<paths::TravelError>(paths::error_of_mark(mark, cause)));
 }
 
 void Push::send(base::Payload tuple) {

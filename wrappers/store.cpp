@@ -46,10 +46,11 @@ bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& pl
   const bool is_failure = operation.failure && marks_ != StoreMarks::nothing &&
                           operation.kind != paths::OperationKind::withdraw;
   if (!is_end && !is_failure) return false;
-  element_->mark_error(operation.failure
-                           ? operation.failure->what()
-                           : fmt::format("path {}: {} has ended", plan.paths[operation.path].graph,
-                                         plan.beginner(operation.path, operation.thread)));
+  if (operation.failure)
+    element_->mark_error(operation.failure->what(), paths::mark_cause(*operation.failure));
+  else
+    element_->mark_error(fmt::format("path {}: {} has ended", plan.paths[operation.path].graph,
+                                     plan.beginner(operation.path, operation.thread)));
   return true;
 }
 

@@ -188,13 +188,14 @@ bool SharedElement::is_deleted() const {
   return log_.is_deleted();
 }
 
-void SharedElement::mark_error(const std::string& error) {
+void SharedElement::set_mark(const std::string& error, MarkCause cause) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
   if (log_.mark()) return;
   write_text(log_.element().mark, error);
-  log_.element().is_marked = 1;
+  log_.element().mark_state =
+      cause == MarkCause::loss ? shared::Element::marked_loss : shared::Element::marked_error;
   log_.note_change();
   settle(wakes);
 }
@@ -203,6 +204,12 @@ std::optional<std::string> SharedElement::error_mark() const {
   refuse_x_function(name());
   const Hold hold(*this);
   return log_.mark();
+}
+
+MarkCause SharedElement::mark_cause() const {
+  refuse_x_function(name());
+  const Hold hold(*this);
+  return log_.mark_cause();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------

@@ -126,6 +126,11 @@ std::optional<std::string> SharedElementReader::error_mark() const {
   return log_.mark();
 }
 
+MarkCause SharedElementReader::mark_cause() const {
+  refuse_deleted();
+  return log_.mark_cause();
+}
+
 void SharedElementReader::refuse_deleted() const {
   if (log_.is_deleted()) throw waiters_.deleted();
 }
@@ -145,7 +150,7 @@ std::optional<Stored> SharedElementReader::try_observe() { refuse("observe"); }
 void SharedElementReader::set_delta(std::uint64_t) { refuse("delta"); }
 void SharedElementReader::axe(std::uint64_t) { refuse("axe"); }
 void SharedElementReader::delete_element() { refuse("delete"); }
-void SharedElementReader::mark_error(const std::string&) { refuse("mark"); }
+void SharedElementReader::set_mark(const std::string&, MarkCause) { refuse("mark"); }
 
 // ---- waiting ---------------------------------------------------------------------------------
 

@@ -78,6 +78,7 @@ using Newest = std::array<Long, extents_max>;
 
 struct Element {
   enum State : std::uint32_t { nothing, live, deleted };
+  enum MarkState : std::uint32_t { unmarked, marked_error, marked_loss };
   Word state;
   Word line_count;  ///< number of moves that wait for room
   Long generation;  ///< number that distinguishes the elements that successively have this index
@@ -89,7 +90,7 @@ struct Element {
   alignas(line_bytes) runtime::SharedLock lock;
   Word listeners;  ///< one bit for each process to wake after a change
   Word changes;    ///< number of changes so far; processes that poll compare it
-  Word is_marked;
+  Word mark_state;
   Word is_guest;  ///< 1 = has tuples in extents that count for other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;

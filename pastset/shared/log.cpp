@@ -443,7 +443,7 @@ std::exception_ptr SharedLog::why_orphaned() const {
 }
 
 std::exception_ptr SharedLog::why_none_comes() const {
-  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set));
+  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set, mark_cause()));
   if (const auto error = why_orphaned()) return error;
   const std::string who = read_text(element_.lost_mover);
   return who.empty() ? nullptr : died(who, "the last that moved tuples into it");

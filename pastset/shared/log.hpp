@@ -126,7 +126,12 @@ class SharedLog {
   std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
   std::exception_ptr why_orphaned() const;   ///< why every move fails: the owner of the space died
   std::optional<std::string> mark() const {  ///< error mark; nullopt if there is none
-    return element_.is_marked != 0 ? std::optional(read_text(element_.mark)) : std::nullopt;
+    return element_.mark_state != shared::Element::unmarked
+               ? std::optional(read_text(element_.mark))
+               : std::nullopt;
+  }
+  MarkCause mark_cause() const {
+    return element_.mark_state == shared::Element::marked_loss ? MarkCause::loss : MarkCause::error;
   }
 
   // ---- notification and death of other processes

@@ -219,7 +219,7 @@ void describe(shared::Element& one, const Region& region, const ElementOptions& 
   for (shared::Long* zero :
        {&one.oldest, &one.first, &one.last, &one.next_ticket, &one.chunk_used, &one.chunk_newest})
     *zero = 0;
-  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.is_marked, &one.is_guest,
+  for (shared::Word* zero : {&one.line_count, &one.listeners, &one.mark_state, &one.is_guest,
                              &one.chunk, &one.movers, &one.takers})
     *zero = 0;
   for (shared::Who* nobody : {&one.lost_mover, &one.lost_taker}) write_text(*nobody, "");

@@ -18,7 +18,7 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   if (operation.failure && !has_others_) throw TravelError(*operation.failure);
   const SequenceQueue::Turn turn(turns_, wrapper_.name(), operation.sequence,
                                  operation.failure != nullptr);
-  if (const auto error = result_->error_mark()) fail_as_marked(*error);
+  if (const auto error = result_->error_mark()) throw error_of_mark(*error, result_->mark_cause());
   try {
     if (operation.failure) throw TravelError(*operation.failure);
     const std::uint64_t sequence = operation.sequence;
@@ -26,7 +26,7 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
     if (has_others_) note_decided(sequence);
     return result;
   } catch (const std::exception& error) {
-    if (has_others_) mark(error.what());
+    if (has_others_) mark(error.what(), mark_cause(error));
     throw;
   }
 }
@@ -43,14 +43,16 @@ void RootRounds::note_farewell(const Operation& operation) {
                                      view_.plan().beginner(operation.path, operation.thread),
                                      operation.sequence))
                 ->what();
+  const pastset::MarkCause cause =
+      operation.failure ? mark_cause(*operation.failure) : pastset::MarkCause::error;
   {
     runtime::Lock lock(mutex_);
     const bool is_early = operation.kind == OperationKind::withdraw && next_ < operation.sequence;
     if (is_early && (!withdrawn_ || operation.sequence < withdrawn_->from))
-      withdrawn_ = {operation.sequence, why};
+      withdrawn_ = {operation.sequence, why, cause};
     if (is_early) return;
   }
-  mark(why);
+  mark(why, cause);
 }
 
 void RootRounds::note_decided(std::uint64_t sequence) {
@@ -60,12 +62,12 @@ void RootRounds::note_decided(std::uint64_t sequence) {
     next_ = sequence + 1;
     if (withdrawn_ && withdrawn_->from <= next_) due.swap(withdrawn_);
   }
-  if (due) mark(due->why);
+  if (due) mark(due->why, due->cause);
 }
 
-void RootRounds::mark(const std::string& error) {
+void RootRounds::mark(const std::string& error, pastset::MarkCause cause) {
   try {
-    result_->mark_error(error);
+    result_->mark_error(error, cause);
   } catch (const pastset::Deleted&) {
     // The element itself reports its deletion to all readers.
   }
@@ -81,8 +83,6 @@ void RootRounds::check(Operation& operation, const Reduction& reduction) const {
                    view_.plan().contributor(index_, operation.slot), wrong),
        FailureCause::refused_value);
 }
-
-void RootRounds::fail_as_marked(const std::string& mark) { throw TravelError("", "", "", mark); }
 
 void RootRounds::fail(const Operation& operation, const std::string& reason,
                       FailureCause cause) const {

@@ -21,8 +21,8 @@ namespace paths {
 ///
 /// Failure: a failed contribution or an exception of a decision ends this round and all later ones
 ///          with the same failure. The result element gets the failure as a mark after its last
-///          tuple, so that the other clusters receive it. If there are no other clusters, a failure
-///          ends only its own round.
+///          tuple, so that the other clusters receive it. The mark tells whether a host was lost.
+///          If there are no other clusters, a failure ends only its own round.
 /// Ends:    after a thread has withdrawn, and all rounds before the withdrawal are decided, the
 ///          result element gets a mark in the same way.
 /// Order:   rounds are decided in the order that SequenceQueue describes.
@@ -49,18 +49,16 @@ class RootRounds {
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
                          FailureCause cause) const;
-  /// Throws the error that `mark`, the error mark of an element, contains. The text of a mark names
-  /// the origin of the failure.
-  [[noreturn]] static void fail_as_marked(const std::string& mark);
 
  private:
   struct Withdrawn {
     std::uint64_t from = 0;  // first round to which the thread does not contribute
     std::string why;
+    pastset::MarkCause cause = pastset::MarkCause::error;
   };
   void note_farewell(const Operation& operation);
   void note_decided(std::uint64_t sequence);
-  void mark(const std::string& error);
+  void mark(const std::string& error, pastset::MarkCause cause);
 
   HostView& view_;
   const Wrapper& wrapper_;

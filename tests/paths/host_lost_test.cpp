@@ -122,6 +122,24 @@ TEST_CASE("host lost: every other thread gets an error that names it and all hos
   }
 }
 
+TEST_CASE("host lost: it ends a run in which each cluster decides the condition alone") {
+  for (const std::string algorithm :
+       {"conditional", "'conditional:push'", "'conditional:demand'", "'conditional:subscribe:8'"}) {
+    const Sim sim(config("algorithm: " + algorithm));
+    for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
+      const std::string& name = sim.plan().hosts[victim].name;
+      INFO(algorithm << ", " << name);
+      const auto ended = run_without(
+          victim, sim, [](paths::Thread& thread) { thread.path("sum").move_value(1.0); });
+      for (const auto& [host, threads] : ended)
+        for (const std::string& error : threads) {
+          INFO(host);
+          CHECK_THAT(error, Catch::Contains("host " + name + " is gone"));
+        }
+    }
+  }
+}
+
 TEST_CASE("host lost: a host between it and others announces the end of each of its threads") {
   const Sim sim(R"(
 hosts:

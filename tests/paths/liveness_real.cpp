@@ -122,6 +122,32 @@ TEST_CASE("liveness: survivors of a fault end in time and name the host") {
   }
 }
 
+TEST_CASE("liveness: the loss of a cluster ends a run in which each cluster decides alone",
+          "[without_tsan]") {
+  const bool freezes = GENERATE(false, true);
+  const std::string algorithm = GENERATE("conditional", "conditional:demand");
+  const Sim sim(
+      config("tcp", false, "'" + algorithm + "'", "60s", ", liveness: {beat: 100ms, silent: 1s}"));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    for (int round = 0;; ++round) {
+      thread.path("sum").move_value(1e13);
+      if (round == 5) say("is at work");
+      thread.sleep_for(1ms);
+    }
+  });
+  for (auto& [name, process] : processes)
+    if (name != "beta-gate") REQUIRE(process.says("is at work"));
+  const Stopwatch clock;
+  processes.at("b2").signal_it(freezes ? SIGSTOP : SIGKILL);
+  const Survivors ends = await_survivors(processes, "b2", clock);
+  INFO(algorithm << (freezes ? ", frozen: " : ", killed: ") << ends.text);
+  CHECK(*std::max_element(ends.seconds.begin(), ends.seconds.end()) <=
+        std::chrono::duration<double>(silent + 1s).count());
+  CHECK(ends.failures >= 6);  // the threads of alpha-0, alpha-1 and b1, and reports of hosts
+  CHECK(ends.named == ends.failures);
+  CHECK_THAT(ends.text, Catch::Contains(freezes ? "frozen: " : paths::process_ended));
+}
+
 TEST_CASE("liveness: a host that is stopped for less than the silence stays in the run") {
   const bool has_memory = GENERATE(true, false);
   const Sim sim(
