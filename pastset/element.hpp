@@ -154,16 +154,11 @@ class Element {
 
   /// Sets a permanent error mark. It wakes blocked readers. From then on, a read of a tuple that
   /// does not exist throws Marked; existing tuples stay readable. Only the first mark is kept.
-  void mark_error(const std::string& error, MarkCause cause = MarkCause::error) {
-    set_mark(error, cause);
-  }
-  virtual std::optional<std::string> error_mark() const = 0;
-  /// Returns the cause of the error mark; MarkCause::error if there is none.
-  virtual MarkCause mark_cause() const = 0;
+  virtual void mark_error(const ErrorMark& mark) = 0;
+  virtual std::optional<ErrorMark> error_mark() const = 0;
 
  private:
   friend class AnyChange;
-  virtual void set_mark(const std::string& error, MarkCause cause) = 0;
   /// Registers `watcher`: from now on the element calls AnyChange::tell() after every change.
   virtual void watch(AnyChange& watcher) = 0;
   virtual void unwatch(AnyChange& watcher) = 0;

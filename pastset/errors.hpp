@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace pastset {
 
@@ -37,11 +38,19 @@ enum class MarkCause : std::uint8_t {
   error,  ///< error or end of the thread that moves the tuples
   loss,   ///< host that died, froze or cannot be reached
 };
+/// Permanent error of an element: no more tuples will be moved into it.
+struct ErrorMark {
+  ErrorMark(std::string message, MarkCause reason = MarkCause::error)
+      : text(std::move(message)), cause(reason) {}
+  ErrorMark(const char* message) : ErrorMark(std::string(message)) {}
+  std::string text;
+  MarkCause cause;
+};
 /// The element has an error mark, so the tuple to read will never exist. what() is the text of the
 /// mark.
 class Marked : public ElementError {
  public:
-  Marked(const std::string& mark, MarkCause cause) : ElementError(mark), cause_(cause) {}
+  explicit Marked(const ErrorMark& mark) : ElementError(mark.text), cause_(mark.cause) {}
   MarkCause cause() const { return cause_; }
 
  private:

@@ -57,7 +57,7 @@ Stored LocalElement::observe(runtime::Deadline deadline) {
   runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   wait_until([&] { return has_unobserved() || error_mark_; }, lock, deadline, next_number());
-  if (!has_unobserved()) throw Marked(*error_mark_, mark_cause_);
+  if (!has_unobserved()) throw Marked(*error_mark_);
   Stored oldest = take_oldest();
   settle(wakes);
   return oldest;
@@ -75,7 +75,7 @@ std::optional<Stored> LocalElement::try_observe() {
 Stored LocalElement::observe(std::uint64_t number, runtime::Deadline deadline) {
   runtime::Lock lock = lock_alive();
   wait_until([&] { return has(number) || error_mark_; }, lock, deadline, number);
-  if (!has(number)) throw Marked(*error_mark_, mark_cause_);
+  if (!has(number)) throw Marked(*error_mark_);
   return read_kept(number);
 }
 
@@ -83,7 +83,7 @@ Stored LocalElement::newest(std::uint64_t from, runtime::Deadline deadline) {
   runtime::Lock lock = lock_alive();
   wait_until([&] { return has_newest(from) || error_mark_; }, lock, deadline,
              std::max(from, next_number()));
-  if (!has_newest(from)) throw Marked(*error_mark_, mark_cause_);
+  if (!has_newest(from)) throw Marked(*error_mark_);
   return read_newest();
 }
 
@@ -143,24 +143,18 @@ bool LocalElement::is_deleted() const {
   return deleted_;
 }
 
-void LocalElement::set_mark(const std::string& error, MarkCause cause) {
+void LocalElement::mark_error(const ErrorMark& mark) {
   runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (error_mark_) return;
-  error_mark_ = error;
-  mark_cause_ = cause;
+  error_mark_ = mark;
   waiters_.notify_changed(wakes);
-  waiters_.fail_reads(std::make_exception_ptr(Marked(error, cause)), wakes);
+  waiters_.fail_reads(std::make_exception_ptr(Marked(mark)), wakes);
 }
 
-std::optional<std::string> LocalElement::error_mark() const {
+std::optional<ErrorMark> LocalElement::error_mark() const {
   runtime::Lock lock = lock_alive();
   return error_mark_;
-}
-
-MarkCause LocalElement::mark_cause() const {
-  runtime::Lock lock = lock_alive();
-  return mark_cause_;
 }
 
 runtime::Lock LocalElement::lock_alive() const {
@@ -251,7 +245,7 @@ void LocalElement::begin(Access& access) {
         // The read made room, so waiting moves may now be admitted.
         if (access.kind == Access::Kind::observe) settle(wakes);
       } else {
-        if (error_mark_) throw Marked(*error_mark_, mark_cause_);
+        if (error_mark_) throw Marked(*error_mark_);
         waiters_.begin(access);
       }
     }

@@ -43,8 +43,8 @@ class LocalElement final : public Element {
   void axe(std::uint64_t number) override;
   void delete_element() override;
   bool is_deleted() const override;
-  std::optional<std::string> error_mark() const override;
-  MarkCause mark_cause() const override;
+  void mark_error(const ErrorMark& mark) override;
+  std::optional<ErrorMark> error_mark() const override;
 
  private:
   friend class Waiters;
@@ -66,7 +66,6 @@ class LocalElement final : public Element {
                   runtime::DeferredWakes& wakes);
   void settle(runtime::DeferredWakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  void set_mark(const std::string& error, MarkCause cause) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>
@@ -83,8 +82,7 @@ class LocalElement final : public Element {
   std::uint64_t delta_;
   const std::uint64_t keep_newest_;
   bool deleted_ = false;
-  std::optional<std::string> error_mark_;
-  MarkCause mark_cause_ = MarkCause::error;
+  std::optional<ErrorMark> error_mark_;
   Waiters waiters_{*this};  // waiting moves and reads of this element
 };
 

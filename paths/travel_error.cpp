@@ -28,17 +28,17 @@ TravelError::TravelError(std::string host, std::string path, std::string wrapper
       reason_(std::move(reason)),
       cause_(cause) {}
 
-pastset::MarkCause mark_cause(const std::exception& error) {
-  if (const auto* mark = dynamic_cast<const pastset::Marked*>(&error)) return mark->cause();
+pastset::ErrorMark mark_of(const std::exception& error) {
+  if (const auto* mark = dynamic_cast<const pastset::Marked*>(&error))
+    return {mark->what(), mark->cause()};
   const auto* failure = dynamic_cast<const TravelError*>(&error);
-  return failure != nullptr && failure->cause() == FailureCause::peer_gone
-             ? pastset::MarkCause::loss
-             : pastset::MarkCause::error;
+  const bool is_loss = failure != nullptr && failure->cause() == FailureCause::peer_gone;
+  return {error.what(), is_loss ? pastset::MarkCause::loss : pastset::MarkCause::error};
 }
 
-TravelError error_of_mark(const std::string& mark, pastset::MarkCause cause) {
-  return {"", "", "", mark,
-          cause == pastset::MarkCause::loss ? FailureCause::peer_gone : FailureCause::other};
+TravelError error_of_mark(const pastset::ErrorMark& mark) {
+  return {"", "", "", mark.text,
+          mark.cause == pastset::MarkCause::loss ? FailureCause::peer_gone : FailureCause::other};
 }
 
 }  // namespace paths

@@ -41,10 +41,10 @@ class TravelError : public std::runtime_error {
   FailureCause cause_;
 };
 
-/// Returns the cause of the mark that an element gets because of `error`.
-pastset::MarkCause mark_cause(const std::exception& error);
+/// Returns the mark that an element gets because of `error`.
+pastset::ErrorMark mark_of(const std::exception& error);
 /// Returns the error that an error mark contains. The text of a mark names the origin.
-TravelError error_of_mark(const std::string& mark, pastset::MarkCause cause);
+TravelError error_of_mark(const pastset::ErrorMark& mark);
 
 using Failure = std::shared_ptr<const TravelError>;
 

@@ -250,8 +250,7 @@ std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const
 /// marked element gets no more tuples, so the tuple is then its last one.
 ConditionCheck::Seen ConditionCheck::look(const Cluster& cluster) const {
   Seen seen{cluster.element.get(), std::nullopt, std::nullopt};
-  if (const auto mark = cluster.element->error_mark())
-    seen.error = paths::error_of_mark(*mark, cluster.element->mark_cause());
+  if (const auto mark = cluster.element->error_mark()) seen.error = paths::error_of_mark(*mark);
   if (const auto newest = cluster.element->try_newest())
     seen.part = paths::read_partial(newest->payload, settings_.decision.reduction.shape.bytes());
   return seen;
@@ -304,8 +303,9 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
 ///   rounds.
 void ConditionCheck::fail_if_lost(std::uint64_t sequence) const {
   for (const Cluster& cluster : clusters_) {
-    if (cluster.element == result_ || cluster.element->mark_cause() != pastset::MarkCause::loss)
-      continue;
+    const auto mark = cluster.element->error_mark();
+    const bool is_lost = mark && mark->cause == pastset::MarkCause::loss;
+    if (cluster.element == result_ || !is_lost) continue;
     const Seen seen = look(cluster);
     if (!seen.is_at(sequence) && !seen.is_past(sequence)) throw paths::TravelError(*seen.error);
   }

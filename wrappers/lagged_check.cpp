@@ -126,7 +126,7 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
       known.push_back(is_known ? std::optional(sequence) : std::nullopt);
       if (is_known) continue;
       missing += (missing.empty() ? "" : ", ") + cluster.element->name();
-      if (mark && !lost) lost = paths::error_of_mark(*mark, cluster.element->mark_cause());
+      if (mark && !lost) lost = paths::error_of_mark(*mark);
     }
     reads.look(known);
     if (missing.empty()) return has_waited;

@@ -61,7 +61,7 @@ void Prefetch::fetch(std::uint32_t path) {
   } catch (const pastset::Deleted&) {
     return;  // no thread reads a deleted element
   } catch (const std::exception& error) {
-    into_->mark_error(error.what(), paths::mark_cause(error));
+    into_->mark_error(paths::mark_of(error));
   }
 }
 

@@ -40,20 +40,18 @@ void Push::stop() {
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
   // Sent after the try block: a fiber must not block inside a catch block.
-  std::string mark;
-  pastset::MarkCause cause = pastset::MarkCause::error;
+  pastset::ErrorMark mark = "";
   try {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
   } catch (const pastset::Deleted&) {
     return;  // the element was deleted, so nothing is left to send
   } catch (const pastset::ElementError& error) {
-    mark = error.what();
-    cause = paths::mark_cause(error);
+    mark = paths::mark_of(error);
   }
   // Sends the mark even if only the element of requests is marked, because a host may still wait
   // for a requested tuple.
-  end(mark, cause);
+  end(mark);
 }
 
 /// Waits for a request that was not served yet, and returns the newest one.
@@ -79,21 +77,21 @@ void Push::send_up_to(const pastset::Stored& newest) {
 void Push::send_rest() {
   if (has_ended_) return;
   try {
-    const auto error = settings_.from->error_mark();
+    const auto mark = settings_.from->error_mark();
     const auto newest = settings_.from->try_newest();
     if (newest && newest->number >= next_) send_up_to(*newest);
-    if (error) end(*error, settings_.from->mark_cause());
+    if (mark) end(*mark);
   } catch (const pastset::Deleted&) {
     // The element was deleted first, so there is nothing left to send.
   } catch (const pastset::ElementError& error) {
-    end(error.what(), paths::mark_cause(error));
+    end(paths::mark_of(error));
   }
 }
 
-void Push::end(const std::string& mark, pastset::MarkCause cause) {
+void Push::end(const pastset::ErrorMark& mark) {
   has_ended_ = true;
   deployment_.dispatcher().release_background(
-      path_, std::make_shared<paths::TravelError>(paths::error_of_mark(mark, cause)));
+      path_, std::make_shared<paths::TravelError>(paths::error_of_mark(mark)));
 }
 
 void Push::send(base::Payload tuple) {

@@ -58,7 +58,7 @@ class Push final : public paths::Wrapper {
   void send_rest();
   void send_up_to(const pastset::Stored& newest);
   void send(base::Payload tuple);
-  void end(const std::string& mark, pastset::MarkCause cause);
+  void end(const pastset::ErrorMark& mark);
 
   paths::Deployment& deployment_;
   const std::uint32_t wrapper_;

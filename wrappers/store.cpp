@@ -47,7 +47,7 @@ bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& pl
                           operation.kind != paths::OperationKind::withdraw;
   if (!is_end && !is_failure) return false;
   if (operation.failure)
-    element_->mark_error(operation.failure->what(), paths::mark_cause(*operation.failure));
+    element_->mark_error(paths::mark_of(*operation.failure));
   else
     element_->mark_error(fmt::format("path {}: {} has ended", plan.paths[operation.path].graph,
                                      plan.beginner(operation.path, operation.thread)));

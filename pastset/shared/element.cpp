@@ -188,28 +188,22 @@ bool SharedElement::is_deleted() const {
   return log_.is_deleted();
 }
 
-void SharedElement::set_mark(const std::string& error, MarkCause cause) {
+void SharedElement::mark_error(const ErrorMark& mark) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
   if (log_.mark()) return;
-  write_text(log_.element().mark, error);
+  write_text(log_.element().mark, mark.text);
   log_.element().mark_state =
-      cause == MarkCause::loss ? shared::Element::marked_loss : shared::Element::marked_error;
+      mark.cause == MarkCause::loss ? shared::Element::marked_loss : shared::Element::marked_error;
   log_.note_change();
   settle(wakes);
 }
 
-std::optional<std::string> SharedElement::error_mark() const {
+std::optional<ErrorMark> SharedElement::error_mark() const {
   refuse_x_function(name());
   const Hold hold(*this);
   return log_.mark();
-}
-
-MarkCause SharedElement::mark_cause() const {
-  refuse_x_function(name());
-  const Hold hold(*this);
-  return log_.mark_cause();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------

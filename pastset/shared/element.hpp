@@ -82,8 +82,8 @@ class SharedElement final : public Element, private Doorbell::Listener {
   void axe(std::uint64_t number) override;
   void delete_element() override;
   bool is_deleted() const override;
-  std::optional<std::string> error_mark() const override;
-  MarkCause mark_cause() const override;
+  void mark_error(const ErrorMark& mark) override;
+  std::optional<ErrorMark> error_mark() const override;
 
  private:
   friend class Waiters;
@@ -119,7 +119,6 @@ class SharedElement final : public Element, private Doorbell::Listener {
   void settle(runtime::DeferredWakes& wakes);
   void settle_readable(runtime::DeferredWakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  void set_mark(const std::string& error, MarkCause cause) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   template <class There>

@@ -121,14 +121,9 @@ std::uint64_t SharedElementReader::delta() const {
 
 bool SharedElementReader::is_deleted() const { return log_.is_deleted(); }
 
-std::optional<std::string> SharedElementReader::error_mark() const {
+std::optional<ErrorMark> SharedElementReader::error_mark() const {
   refuse_deleted();
   return log_.mark();
-}
-
-MarkCause SharedElementReader::mark_cause() const {
-  refuse_deleted();
-  return log_.mark_cause();
 }
 
 void SharedElementReader::refuse_deleted() const {
@@ -150,7 +145,7 @@ std::optional<Stored> SharedElementReader::try_observe() { refuse("observe"); }
 void SharedElementReader::set_delta(std::uint64_t) { refuse("delta"); }
 void SharedElementReader::axe(std::uint64_t) { refuse("axe"); }
 void SharedElementReader::delete_element() { refuse("delete"); }
-void SharedElementReader::set_mark(const std::string&, MarkCause) { refuse("mark"); }
+void SharedElementReader::mark_error(const ErrorMark&) { refuse("mark"); }
 
 // ---- waiting ---------------------------------------------------------------------------------
 

@@ -50,13 +50,12 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   void axe(std::uint64_t number) override;
   void delete_element() override;
   bool is_deleted() const override;
-  std::optional<std::string> error_mark() const override;
-  MarkCause mark_cause() const override;
+  void mark_error(const ErrorMark& mark) override;
+  std::optional<ErrorMark> error_mark() const override;
 
  private:
   friend class Waiters;
   bool on_ring(runtime::DeferredWakes& wakes) override;
-  void set_mark(const std::string& error, MarkCause cause) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
   [[noreturn]] void refuse(const char* what) const;

@@ -442,8 +442,14 @@ std::exception_ptr SharedLog::why_orphaned() const {
   return owner ? died(*owner, "which owned the space") : nullptr;
 }
 
+std::optional<ErrorMark> SharedLog::mark() const {
+  if (element_.mark_state == shared::Element::unmarked) return std::nullopt;
+  const bool is_loss = element_.mark_state == shared::Element::marked_loss;
+  return ErrorMark(read_text(element_.mark), is_loss ? MarkCause::loss : MarkCause::error);
+}
+
 std::exception_ptr SharedLog::why_none_comes() const {
-  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set, mark_cause()));
+  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set));
   if (const auto error = why_orphaned()) return error;
   const std::string who = read_text(element_.lost_mover);
   return who.empty() ? nullptr : died(who, "the last that moved tuples into it");

@@ -124,15 +124,8 @@ class SharedLog {
   // Each function returns nullptr if the wait may still end.
   std::exception_ptr why_none_comes() const;     ///< why a missing tuple will never arrive
   std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
-  std::exception_ptr why_orphaned() const;   ///< why every move fails: the owner of the space died
-  std::optional<std::string> mark() const {  ///< error mark; nullopt if there is none
-    return element_.mark_state != shared::Element::unmarked
-               ? std::optional(read_text(element_.mark))
-               : std::nullopt;
-  }
-  MarkCause mark_cause() const {
-    return element_.mark_state == shared::Element::marked_loss ? MarkCause::loss : MarkCause::error;
-  }
+  std::exception_ptr why_orphaned() const;  ///< why every move fails: the owner of the space died
+  std::optional<ErrorMark> mark() const;    ///< error mark; nullopt if there is none
 
   // ---- notification and death of other processes
 

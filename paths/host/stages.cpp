@@ -131,7 +131,7 @@ void Next::in_context(std::function<void()> work) const {
   } catch (const runtime::Stop&) {
     throw;
   } catch (const pastset::Marked& mark) {  // the text already names the origin
-    return std::make_shared<TravelError>(error_of_mark(mark.what(), mark.cause()));
+    return std::make_shared<TravelError>(error_of_mark(mark_of(mark)));
   } catch (const pastset::DeadlinePassed& late) {
     return deployment_->failure(wrapper, path, late.what(), FailureCause::deadline);
   } catch (const pastset::TemplateMismatch& wrong) {

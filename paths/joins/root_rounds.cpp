@@ -18,7 +18,7 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   if (operation.failure && !has_others_) throw TravelError(*operation.failure);
   const SequenceQueue::Turn turn(turns_, wrapper_.name(), operation.sequence,
                                  operation.failure != nullptr);
-  if (const auto error = result_->error_mark()) throw error_of_mark(*error, result_->mark_cause());
+  if (const auto known = result_->error_mark()) throw error_of_mark(*known);
   try {
     if (operation.failure) throw TravelError(*operation.failure);
     const std::uint64_t sequence = operation.sequence;
@@ -26,7 +26,7 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
     if (has_others_) note_decided(sequence);
     return result;
   } catch (const std::exception& error) {
-    if (has_others_) mark(error.what(), mark_cause(error));
+    if (has_others_) mark(mark_of(error));
     throw;
   }
 }
@@ -34,25 +34,22 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
 /// Notes that a contributor ends, by a withdrawal or a release. After a withdrawal, moves of
 /// earlier rounds may still arrive. After a release, no operation arrives.
 void RootRounds::note_farewell(const Operation& operation) {
-  const std::string why =
+  const Failure failure =
       operation.failure
-          ? operation.failure->what()
-          : view_
-                .failure("", operation.path,
-                         fmt::format("{} released its path before round {}",
-                                     view_.plan().beginner(operation.path, operation.thread),
-                                     operation.sequence))
-                ->what();
-  const pastset::MarkCause cause =
-      operation.failure ? mark_cause(*operation.failure) : pastset::MarkCause::error;
+          ? operation.failure
+          : view_.failure("", operation.path,
+                          fmt::format("{} released its path before round {}",
+                                      view_.plan().beginner(operation.path, operation.thread),
+                                      operation.sequence));
+  const pastset::ErrorMark why = mark_of(*failure);
   {
     runtime::Lock lock(mutex_);
     const bool is_early = operation.kind == OperationKind::withdraw && next_ < operation.sequence;
     if (is_early && (!withdrawn_ || operation.sequence < withdrawn_->from))
-      withdrawn_ = {operation.sequence, why, cause};
+      withdrawn_ = {operation.sequence, why};
     if (is_early) return;
   }
-  mark(why, cause);
+  mark(why);
 }
 
 void RootRounds::note_decided(std::uint64_t sequence) {
@@ -62,12 +59,12 @@ void RootRounds::note_decided(std::uint64_t sequence) {
     next_ = sequence + 1;
     if (withdrawn_ && withdrawn_->from <= next_) due.swap(withdrawn_);
   }
-  if (due) mark(due->why, due->cause);
+  if (due) mark(due->why);
 }
 
-void RootRounds::mark(const std::string& error, pastset::MarkCause cause) {
+void RootRounds::mark(const pastset::ErrorMark& why) {
   try {
-    result_->mark_error(error, cause);
+    result_->mark_error(why);
   } catch (const pastset::Deleted&) {
     // The element itself reports its deletion to all readers.
   }

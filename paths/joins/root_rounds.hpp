@@ -52,13 +52,12 @@ class RootRounds {
 
  private:
   struct Withdrawn {
-    std::uint64_t from = 0;  // first round to which the thread does not contribute
-    std::string why;
-    pastset::MarkCause cause = pastset::MarkCause::error;
+    std::uint64_t from;  // first round to which the thread does not contribute
+    pastset::ErrorMark why;
   };
   void note_farewell(const Operation& operation);
   void note_decided(std::uint64_t sequence);
-  void mark(const std::string& error, pastset::MarkCause cause);
+  void mark(const pastset::ErrorMark& why);
 
   HostView& view_;
   const Wrapper& wrapper_;

@@ -255,7 +255,7 @@ TEST_CASE(
     auto marked = read->start_observe(1);
     element->mark_error("enough");
     CHECK_THROWS_AS(marked.wait(soon(runtime)), pastset::Marked);
-    CHECK(read->error_mark() == "enough");
+    CHECK(read->error_mark().value().text == "enough");
     std::string told;
     runtime::Task waits = runtime.spawn(runtime::ContextRole::service, {"waits"}, [&] {
       pastset::AnyChange more({read.get()});

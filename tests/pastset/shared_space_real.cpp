@@ -29,7 +29,7 @@ TEST_CASE("shared space: one process observes moves of another and large tuples 
       CHECK(element->move(tuple_of(value), soon(runtime)) == value);
     CHECK_THROWS_AS(element->observe(2000, soon(runtime)), pastset::Marked);
     CHECK(element->first() == 2000);
-    CHECK(element->error_mark() == "enough");
+    CHECK(element->error_mark().value().text == "enough");
   });
   CHECK(observer.wait() == 0);
 }

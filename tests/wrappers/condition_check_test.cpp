@@ -255,7 +255,7 @@ TEST_CASE(
     // The root waits for c until 5 ms although a is broken, because c alone could have proved the
     // result.
     CHECK(t.here->now() == 5ms);
-    CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
+    CHECK_THAT(t.element("b").error_mark().value().text, Catch::Contains("a is broken"));
   });
 }
 
@@ -264,18 +264,18 @@ TEST_CASE("condition_check: after the loss of a cluster no round is decided with
   t.run([&] {
     CHECK(t.move(0, 50).proved);
     t.cache("a", tuple(1, 1));
-    t.element("a").mark_error("a is lost", pastset::MarkCause::loss);
+    t.element("a").mark_error({"a is lost", pastset::MarkCause::loss});
     CHECK(t.move(1, 50).proved);
     CHECK_THAT(t.error(2, 50), Catch::Contains("a is lost"));
-    CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is lost"));
-    CHECK(t.element("b").mark_cause() == pastset::MarkCause::loss);
+    CHECK_THAT(t.element("b").error_mark().value().text, Catch::Contains("a is lost"));
+    CHECK(t.element("b").error_mark().value().cause == pastset::MarkCause::loss);
   });
 }
 
 TEST_CASE("condition_check: the loss of a cluster ends a wait for another cluster") {
   Root t;
   t.run([&] {
-    t.at(5ms, [&] { t.element("a").mark_error("a is lost", pastset::MarkCause::loss); });
+    t.at(5ms, [&] { t.element("a").mark_error({"a is lost", pastset::MarkCause::loss}); });
     CHECK_THAT(t.error(0, 1), Catch::Contains("a is lost"));
     CHECK(t.here->now() == 5ms);
   });

@@ -48,7 +48,7 @@ struct OneRoot {
       paths::Operation release = here->operation(0, 0, 0, paths::OperationKind::release);
       if (has_failed) release.failure = here->host().failure("", 0, "its thread failed");
       test_support::thrown<paths::TravelError>([&] { here->operate(release); });
-      CHECK_THAT(element("b").error_mark().value_or(""),
+      CHECK_THAT(element("b").error_mark().value_or("").text,
                  Catch::Contains(has_failed ? "its thread failed" : "thread here/0 released"));
     });
   }

@@ -157,7 +157,7 @@ TEST_CASE("push: a request to a marked element returns its tuple first and then 
     CHECK_FALSE(t.far().error_mark());
     t.ask(1, 1);
     CHECK(t.arrived().empty());
-    CHECK_THAT(t.far().error_mark().value_or(""), Catch::Contains("round 2 failed"));
+    CHECK_THAT(t.far().error_mark().value_or("").text, Catch::Contains("round 2 failed"));
   });
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("push: if no request can arrive any more the far element is marked") {
   t.here->run([&] {
     t.here->host().element("asks")->mark_error("the link failed");
     CHECK(t.arrived().empty());
-    CHECK_THAT(t.far().error_mark().value_or(""), Catch::Contains("the link failed"));
+    CHECK_THAT(t.far().error_mark().value_or("").text, Catch::Contains("the link failed"));
   });
 }
 

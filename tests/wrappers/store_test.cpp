@@ -171,7 +171,7 @@ TEST_CASE("store: with marks the end of a path leaves a mark that names the send
       if (is_lost)
         release.failure = t.chain.deployment().failure("", 0, "host there is gone: it died");
       t.chain.operate(t.end, release);
-      CHECK_THAT(t.element->error_mark().value_or(""),
+      CHECK_THAT(t.element->error_mark().value_or("").text,
                  Catch::Contains(is_lost ? "host there is gone" : "host here has ended"));
     });
   }
@@ -185,7 +185,7 @@ TEST_CASE("store: with marks for failures an end without a failure leaves no mar
     CHECK_FALSE(t.element->error_mark());
     release.failure = t.chain.deployment().failure("", 0, "host there is gone: it died");
     t.chain.operate(t.end, release);
-    CHECK_THAT(t.element->error_mark().value_or(""), Catch::Contains("host there is gone"));
+    CHECK_THAT(t.element->error_mark().value_or("").text, Catch::Contains("host there is gone"));
   });
 }
 
