@@ -73,9 +73,9 @@ class ConditionCheck::Asking {
   }
 
  private:
-  /// Returns as few of `others` as possible whose last known values would decide the round,
-  /// together with the values of this round and of the clusters in `counted`. Returns all of
-  /// `others` if even these values would not decide it.
+  /// Selects the smallest part of `others` that may decide the round. The values of this round, the
+  /// clusters in `counted` and the last known values of the selected clusters would together decide
+  /// it. Returns all of `others` if even their last known values would not suffice.
   std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
                                   std::vector<std::size_t> others) const {
     if (would_decide(all, counted)) return {};

@@ -49,7 +49,8 @@ struct Options {
   std::string mistake() const;                     ///< error in the options; "" if there is none
 };
 
-/// Measurements of one thread. The word before the colon names the method that uses a member.
+/// Measurements of one thread. The comment on a member begins with the method (see Method) for
+/// which the member is used.
 struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/matsuda.cpp — pieces of hosts, and the hosts that send them to other
-// clusters.
+// collectives/algorithms/matsuda.cpp — division of the data of hosts into pieces, and the
+// hosts that send the pieces to other clusters.
 //
 // This implementation makes choices that the paper leaves open:
 // - Clusters of different sizes are cut independently. Owners exchange the overlaps of their

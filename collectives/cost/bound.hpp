@@ -13,7 +13,7 @@ struct Bound {
   std::string reason;  ///< what limits the time, for example "what host 0 must send"
 };
 
-/// Returns the largest of these lower bounds:
+/// Returns a time that no schedule of the collective can beat. It is the largest of these bounds:
 /// - Sending: for each host and each number k, consider the k farthest targets of the host. The
 ///   bound is the time to send all bytes that these targets need, plus the latency to the nearest
 ///   of them. Bytes that are the same for all targets count once.
@@ -27,8 +27,8 @@ struct Bound {
 ///
 /// A message may pass through other hosts, so the latency between two hosts is the least latency of
 /// all routes between them. If a link changes with time, its rate and latency at time 0 are used.
-/// The bound ignores three delays: by the division into frames, by the executor's limits
-/// (Execution), and the time that hosts need for each message.
+/// The bound ignores three causes of delay: the division of messages into frames, the limits of the
+/// executor (Execution), and the work of hosts for each message.
 Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                const Network& network);
 

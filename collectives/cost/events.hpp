@@ -22,7 +22,8 @@ enum class Kind : std::uint8_t {
   port_free,    ///< a sending port of the source is free
   link_free,    ///< a link with streams can take the next frame
   stream_free,  ///< a stream of a link is free
-  // The kinds below concern the first byte (head) of a frame.
+  // The kinds below concern the first byte (head) of a frame. The exit of a cluster is the host
+  // through which its frames leave and enter.
   at_exit,   ///< the head is at the exit of the source's cluster
   at_link,   ///< the head is at the link between the clusters
   at_entry,  ///< the head is at the exit of the target's cluster

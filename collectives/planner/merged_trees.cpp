@@ -28,7 +28,7 @@ class Merger {
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
   /// Plans transfers for all edges of the trees for which begin() was called. After these
-  /// transfers, every host has the pieces of these trees.
+  /// transfers, every host has the data that these trees broadcast.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();

@@ -35,7 +35,7 @@ struct Verdict {
 /// number of elements that steps move.
 Verdict verify(const CollectiveSpec& task, const Schedule& schedule);
 
-/// Returns an error message if `order` is worse than the order of summation that the algorithm
+/// Returns an error message if `order` promises less than the order of summation that the algorithm
 /// declares, otherwise "".
 std::string wrong_order(const Algorithm& algorithm, const CollectiveSpec& task,
                         const Parameters& parameters, Order order);

@@ -135,7 +135,7 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  HelloPlaces places_;  // places of waiting hellos, except of those in failures_
+  HelloPlaces places_;  // places in the quota of waiting hellos; hellos in failures_ have none
   // Label and connection of each hello that is kept until this host calls deploy(), although its
   // connection is lost. It tells deploy() why the peer is missing.
   std::deque<std::pair<std::string, ConnectionId>> failures_;

@@ -26,8 +26,8 @@ class FrameRules {
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
   /// Checks the hello of a peer that has not been accepted yet.
   Rejection wrong_greeting(const Frame& hello) const;
-  /// Returns the reason in `refusal`, a frame by which a peer refuses this host, as text for the
-  /// errors of this host.
+  /// Returns why a peer refused this host. The text is part of the errors that this host reports.
+  /// `refusal` is the frame by which the peer refused.
   std::string refusal_text(const Connection& connection, const Frame& refusal) const;
 
  private:

@@ -212,9 +212,9 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Returns the data about the entry of a path into the stage of `entrance`; nullptr if the path
-/// does not enter there. The first call for a path follows it down, and stores the result for later
-/// calls.
+/// Returns what the host knows about a path that enters it at the stage of `entrance`; nullptr if
+/// the path enters elsewhere. The first call for a path follows its stages, and stores the result
+/// for later calls.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,

@@ -52,7 +52,7 @@ class Validator {
   Verdict validate(const Frame& frame);
   /// Notes that an operation that validate() accepted has ended.
   void complete(const Frame& frame);
-  /// Common data of all requests of one standing call.
+  /// Data that all requests of one standing call (a repeated request) have in common.
   class Standing;
   /// Returns the common data of the standing call that `request` begins.
   /// Requires: validate() has not found `request` wrong.

@@ -26,10 +26,10 @@ class AwaitedValues {
   AwaitedValues(const AwaitedValues&) = delete;
   AwaitedValues& operator=(const AwaitedValues&) = delete;
 
-  /// Ends the waits for the values that have arrived. For each cluster, `sequences` has the round
-  /// of the newest tuple that has arrived from the cluster; nullopt if none has. A tuple of the
-  /// awaited round or of a later round ends the wait. Values that have arrived before the first
-  /// call are recorded as cached, because the round did not wait for them.
+  /// Ends the waits for the values that have arrived. `sequences` has an entry per cluster: the
+  /// round of the newest tuple that has arrived from it, or nullopt. A tuple of the awaited round,
+  /// or of a later one, ends the wait. The round did not wait for a value that had arrived before
+  /// the first call. The trace then says that the value was cached.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:

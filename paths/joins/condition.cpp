@@ -246,8 +246,8 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
-  // A partial value that is NaN is nearest: it stays NaN when further values are added, so the
-  // comparison is certain to fail.
+  // A partial value that is NaN is nearest to a decision: it stays NaN when further values are
+  // added, so the comparison is certain to fail.
   const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
   if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {

@@ -202,8 +202,8 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
                          : runtime::Deadline::written_at(view_.round_end(operation.until, index_)),
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    // The deadline of the round has passed. Contributions are missing, because a round with all
-    // contributions has a leader.
+    // The deadline of the round has passed, and the round has no leader. So contributions are
+    // missing: the last contribution would have made its sender the leader.
     fail_late(round, operation.path, wakes);
   }
 }

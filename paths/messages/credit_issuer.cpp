@@ -111,8 +111,8 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
 }
 
 /// Sends all delayed grants. Called 250 ms after the first delay. The grants are needed even if the
-/// sources have credit. A source that uses the channel for another purpose than this host learns
-/// that from the signature digest in the grant.
+/// sources have credit. The grant contains the signature digest of the operation. By it, a
+/// source sees that it uses the channel for another operation than this host.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

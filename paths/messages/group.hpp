@@ -65,7 +65,7 @@ struct NamedMessage {
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
   /// the grant of such a message is sent only if the credit becomes short, or after 250 ms.
   bool is_little = false;
-  bool has_name = true;  ///< false = the next message of the channel, without a name
+  bool has_name = true;  ///< whether the message has a name; otherwise it is the channel's next
 };
 
 /// Range of channel numbers from `first` to `last`, both included.

@@ -46,9 +46,9 @@ class HostView {
   /// the duration until its deadline; 0 = not stated, negative = the deadline has passed. A
   /// duration above Plan::deadline is reduced to Plan::deadline.
   base::Nanos operation_end(base::Nanos time_left) const;
-  /// Returns the time at which an incomplete round of `wrapper` fails: `until`, the earliest
-  /// OperationHead::until of its contributions, plus time_per_host() for each host above. In this
-  /// additional time, the failures that hosts above have found can arrive.
+  /// Returns the time at which an incomplete round of `wrapper` fails. `until` is the earliest
+  /// OperationHead::until of its contributions. The round waits time_per_host() longer for each
+  /// host above, so that a failure found by such a host arrives first.
   base::Nanos round_end(base::Nanos until, std::uint32_t wrapper) const;
   /// Returns how long a host waits beyond the deadline of an operation, for each other host that a
   /// failure or reply must pass. Operations over at most `hosts_max` hosts then fail within 1 s

@@ -37,7 +37,7 @@ inline constexpr std::uint64_t unasked_body_bytes = std::uint64_t{1} << 20;
 
 /// Receives everything that arrives for one host.
 ///
-/// Thread-safe: calls for one connection never overlap.
+/// Thread-safe: need not be; the transport makes no two calls for one connection at a time.
 /// Blocks:      must not block.
 /// Context:     called by an OS thread that polls while it waits, or by the services' thread: the
 ///              OS thread whose fibers do work for other hosts. The call is outside of these

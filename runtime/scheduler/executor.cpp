@@ -195,7 +195,7 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   Context* self = Context::current();
-  if (self == nullptr) {  // no context is current: the caller is a poller of a waiting thread
+  if (self == nullptr) {  // no context is current: a thread calls that waits and polls
     post([this, services = std::move(services), threads = std::move(threads)] {
       for (Context* service : services) service->unpark_fiber();
       later_.push_back([threads] { threads.wake(); });

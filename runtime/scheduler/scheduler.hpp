@@ -26,7 +26,7 @@ class SchedulerOwner {
   /// Makes idle() return. Any thread may call it.
   virtual void notify() = 0;
   virtual void run_work(Context& context) = 0;
-  /// Called when the last fiber with work has ended it.
+  /// Called when the work of the last busy fiber has ended.
   virtual void none_lives() = 0;
 
  protected:

@@ -337,7 +337,7 @@ TEST_CASE("groups: members of a split are ranked by key and then by previous ran
     CHECK_THROWS_WITH(reversed->run(groups::by("chain_scan", groups::scan(in, out, "sum"))),
                       Catch::Contains("scan of these members is allgather between hosts; ") &&
                           Catch::Contains("chain_scan"));
-    // The new group numbers the even ranks first.
+    // In the new group, the members with even ranks come first.
     const auto by_parity = world.split(1, world.rank() % 2);
     CHECK(by_parity->rank() == world.rank() / 2 + world.rank() % 2 * members / 2);
     for (groups::Group* group : {reversed.get(), same.get(), by_parity.get()}) {

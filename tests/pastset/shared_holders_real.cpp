@@ -132,9 +132,9 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
     Served served([&] { others->axe(0); });
     element->begin(served);
     runtime.sleep_for(20ms);  // by then all earlier notifications have arrived
-    // The number of listeners is set to 0, so the move of the other mapping notifies no process.
-    // The next move must then serve the waiting read itself. That read axes tuple 0, and the move
-    // must use the memory that is freed thereby.
+    // The number of listeners is set to 0, so the first move, by the other mapping, notifies no
+    // process. The second move must then serve the waiting read itself. When served, the read
+    // discards tuple 0 (axe). The second move must use the memory that this frees.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);

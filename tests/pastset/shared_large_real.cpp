@@ -14,7 +14,8 @@ using pastset::SharedSpaceFull;
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr std::size_t of_a_mib = mib / sizeof(std::uint64_t) - 1;  // values per MiB
+constexpr std::size_t of_a_mib =
+    mib / sizeof(std::uint64_t) - 1;  // values of a tuple that fits into 1 MiB
 
 bool is_in(const SharedSpace& space, const base::Payload& payload) {
   const std::byte* const from = space.mapping().at(0);

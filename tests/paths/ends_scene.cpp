@@ -212,8 +212,8 @@ class Solver {
                         got.read<std::uint32_t>()));
   }
 
-  /// With hidden halos, sends the nearest rows to threads of other clusters, which use them some
-  /// iterations later.
+  /// If halos hide the latency of links, sends the rows next to the border to threads of other
+  /// clusters. These threads use the rows some iterations later.
   void tell_far(std::uint64_t i) {
     for (const bool is_above : {true, false})
       if (has(is_above) && hides(is_above)) send(is_above, i);

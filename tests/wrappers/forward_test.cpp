@@ -75,7 +75,7 @@ TEST_CASE("forward: every operation of an element crosses and its result returns
     work.delete_element();
     const auto deleted = thrown<paths::TravelError>([&] { work.first(); });
     CHECK_THAT(deleted, Catch::Contains("element 'work' was deleted"));
-    CHECK(thread.now() == 16 * 10ms);  // 16 operations of 3 ms plus 7 ms
+    CHECK(thread.now() == 16 * 10ms);  // 16 operations, of 3 ms + 7 ms each
   });
 }
 

@@ -39,8 +39,8 @@ class Bindings : private MomentTypes {
   Bindings(const Moments& all, NoiseBetween noise_between)
       : all_(all), noise_between_(std::move(noise_between)) {}
 
-  /// Returns the binding of `moment`. Binding::before is nothing if the trace shows no moment for
-  /// which `moment` waited. If `considered` is not nullptr, appends to it every moment that had to
+  /// Returns which other moment `moment` had to wait for (Binding::before). The member is empty if
+  /// the trace shows none. If `considered` is not nullptr, appends to it all moments that had to
   /// precede `moment`.
   Binding binding_of(Moment moment, std::vector<Moment>* considered = nullptr) const;
   /// Returns the noise in the computation before an operation of a thread. `order` is the index of

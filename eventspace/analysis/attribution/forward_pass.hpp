@@ -78,8 +78,8 @@ class ForwardPass {
   static constexpr std::uint32_t fixed = 0xffffffff;
   static std::int64_t queued(const Delay& delay, std::int64_t from_nanos, const FreeTimes& free);
   static std::int64_t changed(const Delay& delay, const LabelChange& change);
-  /// Returns one change that combines all changes of a delay with this label. `passed` is the
-  /// number of earlier delays with the label.
+  /// Returns one change that combines all of `changes` that concern one delay: the delay with this
+  /// label that comes after `passed` earlier ones with the same label.
   LabelChange change_of(std::uint32_t label, const Changes& changes, std::uint32_t passed) const;
   std::vector<std::int64_t> times_with(const Changes& changes) const;
   std::size_t end_of_befores(std::size_t place) const {

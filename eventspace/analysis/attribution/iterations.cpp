@@ -57,8 +57,9 @@ class Finder {
   }
   const Uses& use(std::uint32_t number) const { return uses_[number]; }
 
-  /// Returns the times at which the last thread returned from each operation of `use`: from the
-  /// first operation of all threads, from the second one, and so on.
+  /// For each operation of the name `use`, returns the time at which the last thread returned from
+  /// it. Element 0 is for the first such operation of each thread, element 1 for the second, and so
+  /// on.
   std::vector<std::int64_t> returns_of(std::uint32_t use) const {
     std::vector<std::int64_t> latest;
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {

@@ -51,7 +51,8 @@ struct Hop {
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
   bool is_wan = false;  ///< whether the hop goes to another cluster, or is a link between clusters
-  /// Whether one of the wrappers (periodic) replies to some rounds itself.
+  /// Whether one of the wrappers of this hop is a `periodic` wrapper, which replies to some rounds
+  /// itself.
   bool is_periodic = false;
   /// Whether the reply to a contribution is as long as the contribution. The join below determines
   /// this.

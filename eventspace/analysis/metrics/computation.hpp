@@ -73,8 +73,8 @@ class Computation {
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< noise in critical computations, by leaf
 
-  /// The path and the kind of a thread's operation. The values of the operations before and after a
-  /// computation identify its place in the program.
+  /// The path and the kind of a thread's operation. A computation is identified by two objects of
+  /// this type: for the operation before it and for the operation after it.
   struct At {
     std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group or no operation
     std::uint64_t kind = 0;     ///< number of the kind of operation; 0 = no operation

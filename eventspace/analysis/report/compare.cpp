@@ -68,8 +68,8 @@ double deviation_of(const Rows& rows, Random& random) {
                    static_cast<double>(drawn - 1));
 }
 
-/// Returns the number x for which the share `outside` of all values differs from the mean by more
-/// than x standard deviations.
+/// Returns a number x of standard deviations. In a normal distribution, the share `outside` of the
+/// values is more than x standard deviations away from the mean.
 double normal_quantile(double outside) {
   double low = 0;
   double high = 40;

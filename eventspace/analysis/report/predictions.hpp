@@ -15,7 +15,7 @@ namespace eventspace {
 struct Questions {
   /// Changes such as "link:alpha>beta.latency=5ms". All are predicted together.
   std::vector<std::string> changes = {};
-  /// Numbers (from 1) of findings that are removed as well.
+  /// Findings of the report whose causes are removed, too: their numbers in the report, from 1.
   std::vector<std::int64_t> without = {};
   bool asks_for_sensitivities = false;
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }

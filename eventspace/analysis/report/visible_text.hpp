@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/visible_text.hpp — lines and tables, safe for names from a trace.
+// eventspace/analysis/report/visible_text.hpp — lines and tables in which control
+// characters of names from a trace are escaped.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/routes.hpp — wrappers that take a path from one host to another.
+// paths/config/expand/routes.hpp — wrappers by which a path leads from one host to
+// another.
 #pragma once
 #include <cstdint>
 #include <set>

@@ -83,9 +83,9 @@ bool Link::close(ConnectionId id) {
     surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer does not know the connection
   }
-  // If this host made the link, drops the kept frames, so that a later process at the same address
-  // does not get them. If the peer made the link, still sends the kept frames, because one of them
-  // may contain the reason of the close.
+  // Frames for which the ring had no room are kept. If this host made the link, drops them, so that
+  // a later process at the same address does not get them. If the peer made the link, sends them
+  // later, because one of them may contain the reason of the close.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/reference_golden.cpp — text of the reference on all algorithms and
-// planners.
+// tests/collectives/planner/reference_golden.cpp — text of the reference page that
+// describes all algorithms and planners.
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/reference.hpp"

@@ -102,7 +102,7 @@ class Figures {
   std::size_t count() const { return regrets_.size(); }
   double runs_share = 0;       ///< number of runs / number of runs of exhaustive searches
   double time_share = 0;       ///< time of all runs / time of all exhaustive searches
-  double mean_time_share = 0;  ///< mean of the time shares of the single instances
+  double mean_time_share = 0;  ///< as time_share, but the mean of this quotient over instances
   double mean() const;         ///< mean regret: chosen configuration's time / least time - 1
   double quantile(double share) const;
   double within(double regret) const;  ///< share of instances with at most this regret
