@@ -34,8 +34,8 @@ constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
   double frequency = 0;  // unit: 1 / nanosecond
-  // Power n r²: each of the n times is a unit vector on a circle, of which one turn is one period.
-  // r is the length of the mean of these vectors.
+  // Power n r². Each of the n times is a unit vector on a circle; a full turn is one period. r is
+  // the length of the mean of these vectors.
   double power = 0;
   double phase = 0;  // direction of the mean vector, in turns
 };
