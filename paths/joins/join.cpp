@@ -357,9 +357,10 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
       // For the stages below, the join is one contributor with the slot 0.
       std::exchange(operation.slot, 0);
   operation.payload = {};
-  // The contributors wait for the result, so the earliest of their deadlines applies below.
-  if (rules_.leads_after_all()) operation.until = round.until;
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
+  // The contributors wait for the result, so the earliest of their deadlines applies below. In a
+  // round that has failed, contributions may still arrive and change it.
+  if (rules_.leads_after_all()) operation.until = round.until;
   try {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;

@@ -45,8 +45,8 @@ struct SharedFold {
 
 /// One operation of all contributors of a join.
 ///
-/// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` of a round
-///              that has a leader and no failure.
+/// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` and `until`
+///              of a round that has a leader and no failure.
 struct Round {
   /// An operation that waits for the round without blocking a thread or fiber.
   class Waiter;
