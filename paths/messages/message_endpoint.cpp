@@ -9,6 +9,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/plan/ways.hpp"
+#include "paths/wire/transport.hpp"
 
 namespace paths {
 namespace {
