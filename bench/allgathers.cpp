@@ -32,7 +32,7 @@ constexpr std::uint64_t networks_max = 100'000;
 
 struct Options {
   std::string config;
-  std::vector<std::uint64_t> seeds;  ///< seeds of the networks: the first and the last seed
+  std::vector<std::uint64_t> seeds;  ///< first and last seed; one network for each seed
   std::vector<std::string> sizes{"256KiB"};
   bool is_half_duplex = false, blocks = false, carries_grants = false;
   bool lists_crossings = false, times_planning = false;

@@ -27,7 +27,7 @@ using namespace paths;
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;
-  std::uint64_t answers_each = 0;  // frames per reply; 0 = no replies
+  std::uint64_t answers_each = 0;  // number of frames for which it sends one reply; 0 = no replies
 
   void deliver(ConnectionId connection, Frame&& frame) override {
     runtime::DeferredWakes wakes;

@@ -21,7 +21,8 @@ enum class Job : std::uint8_t {
 };
 
 std::string_view job_name(Job job);
-/// Returns the job of that name, or Job::other if a later version added the name.
+/// Returns the job of that name; Job::other if the name is unknown, as in a trace of a later
+/// version.
 Job job_named(std::string_view word);
 
 }  // namespace eventspace

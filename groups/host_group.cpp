@@ -137,8 +137,8 @@ paths::Failure HostGroup::execute_or_fail(Running& running, std::exception_ptr& 
   }
 }
 
-/// Returns a failure whose reason also quotes this host's call. Leaves the reason as it is if it
-/// contains this call already, or if it names an operation without quoting its call.
+/// Returns a failure whose reason also quotes this host's call. Does not change a reason that
+/// quotes this call already, or that names an operation but quotes no call.
 paths::Failure HostGroup::with_call(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };

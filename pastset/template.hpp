@@ -31,7 +31,7 @@ struct Field {
   };
   Kind kind = Kind::scalar;
   base::Scalar scalar = base::Scalar::f64;  ///< value type, if kind is scalar or an array
-  std::uint32_t count = 1;                  ///< length of array, fixed_text and fixed_bytes
+  std::uint32_t count = 1;                  ///< length of an array, a text or bytes, if it is fixed
   bool is_variable() const;
   std::size_t fixed_bytes() const;  ///< size in bytes; 0 if it is variable
   std::string text() const;

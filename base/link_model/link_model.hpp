@@ -18,8 +18,8 @@ struct LinkSample {
   friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
-/// Predicts when a message arrives over one direction of a link. The link has constant values (one
-/// sample) or a recorded trace, which repeats.
+/// Predicts when a message arrives over one direction of a link. Latency and bandwidth of the link
+/// are constant, which is a trace of one sample, or follow a recorded trace, which repeats.
 ///
 /// Paper: Bongo et al. 2004, §V-D (wide-area emulation).
 class LinkModel {

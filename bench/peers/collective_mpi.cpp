@@ -4,9 +4,9 @@
 //   mpicxx -O2 collective_mpi.cpp -o collective_mpi
 //   mpirun -np 4 collective_mpi COLLECTIVE BYTES CALLS ITERATIONS
 //
-// Prints one line: the microseconds of a call for each iteration. That is the mean of CALLS
-// consecutive calls, until the last process has ended. BYTES is the size of the vector, or of one
-// block for gather and alltoall.
+// Prints one line with a number for each iteration: the mean time of a call in microseconds. An
+// iteration makes CALLS consecutive calls. It ends when the last process has finished them. BYTES
+// is the size of the vector, or of one block for gather and alltoall.
 #include <mpi.h>
 
 #include <cstdio>

@@ -19,8 +19,9 @@ struct FarBorder {
   /// exceeds.
   base::Nanos latency{0};
   base::Nanos row_passage{0};  ///< time of one row's cells on the links of the slower direction
-  std::size_t rows = 0;        ///< rows of the larger block
-  /// Greatest latency, in iterations, that can be hidden with the rows of the smaller block.
+  std::size_t rows = 0;        ///< rows of the larger of the two neighbours' blocks
+  /// Greatest latency, in iterations, that can be hidden with the rows of the smaller of the
+  /// two blocks.
   std::uint64_t latency_max = 0;
 
   /// Durations of one iteration. `of_all`: of the slowest thread of the run. `of_border`: of the

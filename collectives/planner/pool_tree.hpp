@@ -28,10 +28,11 @@ struct Pool {
 std::vector<double> bandwidth_classes(const PairCosts& costs);
 
 /// Divides hosts into pools by bandwidth. A pool is divided at the lowest bandwidth class that
-/// gives several parts. The parts are divided at higher classes. A part begins with one of the two
-/// remaining hosts with the fastest link. Then the host with the largest mean bandwidth to the
-/// members is added, as long as that mean reaches the class. The bandwidth of a pair of hosts is
-/// the bandwidth of its slower direction.
+/// gives several parts. The parts are divided at higher classes. To make a part, the function finds
+/// the two hosts with the fastest link among the hosts that are in no part yet. The part begins
+/// with one of these two. Then the host with the largest mean bandwidth to the members is added, as
+/// long as that mean reaches the class. The bandwidth of a pair of hosts is the bandwidth of its
+/// slower direction.
 ///
 /// Why: The paper's average over all remaining hosts would add every host and cannot produce the
 ///      tree of the paper's figure 2.

@@ -102,8 +102,8 @@ Json json_of_shape(const Shape& shape) {
   return {{"clusters", structure.clusters}, {"hosts", hosts}, {"hops", hops}, {"trees", trees}};
 }
 
-/// Returns a stretch (part of the run's time) as JSON. Each property is one list with a value for
-/// each part of each thread.
+/// Returns a stretch (a span of the run's time) as JSON. The property `parts` has the number of
+/// intervals of each thread. Each other property is a list with a value for each interval.
 Json json_of_stretch(const TimelineReport::Stretch& stretch) {
   Json parts = Json::array(), label = Json::array(), thread = Json::array(), nanos = Json::array();
   for (const auto& of_thread : stretch.threads) {

@@ -41,7 +41,7 @@ std::uint32_t SharedArena::known() const {
 }
 
 /// Returns the memory limit of the arena. It is the size of the space without the regions of the
-/// elements, plus 1/8 because lengths are rounded up.
+/// elements, plus 1/8 because the arena counts lengths that are rounded up.
 std::uint64_t SharedArena::bytes_max() const {
   const std::uint64_t bytes = mapping_.bytes();
   const std::uint64_t left = bytes - std::min<std::uint64_t>(mapping_.segment().regions_end, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/config.hpp — reader of a config file as a plan.
+// paths/config/config.hpp — reads a config file and makes a plan of it.
 #pragma once
 #include <string>
 

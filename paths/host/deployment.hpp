@@ -119,7 +119,7 @@ class Deployment : public HostView {
   /// Sets `work`. finish() calls it when all paths of threads through this host are released,
   /// before it stops any part of the deployment. Meant to stop code that sends requests to other
   /// hosts all the time.
-  /// Requires: called before finish().
+  /// Requires: finish() was not called yet.
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
   /// Returns the deadline of a wait that begins while the host ends. The wait is shorter if the run

@@ -137,8 +137,8 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
                                        end_time(has_failed) / looks_in_a_deadline);
 }
 
-/// Returns the longest wait at the end of the run: for a sign of life of another host before it
-/// counts as lost, and for frames that cannot be sent.
+/// Returns the longest silence of another host at the end of the run before it counts as lost. It
+/// is also the longest wait for frames that cannot be sent.
 base::Nanos RunPhases::end_time(bool has_failed) const {
   return has_failed ? std::min(state_.plan->deadline, parting_time) : state_.plan->deadline;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/host_view.cpp — deadline and failures of a host.
+// paths/plan/host_view.cpp — deadlines of operations on a host, and the failures that it reports.
 #include "paths/plan/host_view.hpp"
 
 #include <algorithm>

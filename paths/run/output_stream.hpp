@@ -47,7 +47,8 @@ class OutputStream {
 
   /// Returns a descriptor that is readable when the child process has ended; negative if none runs.
   int end() const { return end_.get(); }
-  /// Returns a descriptor that is writable when push() has work; negative if push() has none.
+  /// Returns the descriptor to watch until it is writable. push() then has work. Negative if no
+  /// bytes wait to be written.
   int room() const { return waiting_.empty() ? -1 : socket_.get(); }
 
  private:

@@ -29,10 +29,10 @@ enum class LaneKind : std::uint8_t {
   /// clock.
   hello,
   welcome,  ///< reply to hello; bytes contains MessageEndpoint::end_progress()
-  /// The source sends nothing more on this connection (bytes 1) or on any connection (bytes 0). The
+  /// The source sends nothing more on this connection (`bytes` = 1) or on any (`bytes` = 0). The
   /// peer replies with a goodbye, which shows that all earlier frames have arrived.
   goodbye,
-  here,  ///< hosts have arrived: the source (bytes 0), its cluster (1), all (2)
+  here,  ///< hosts have arrived; `bytes`: 0 = the source, 1 = its cluster, 2 = all
 };
 inline constexpr LaneKind last_lane_kind = LaneKind::here;
 

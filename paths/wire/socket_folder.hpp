@@ -57,9 +57,9 @@ class SocketClaim {
 /// contain only sockets and locks of sockets.
 class RunFolder {
  public:
-  /// Makes the folder in XDG_RUNTIME_DIR, TMPDIR or /tmp: in the first of them in which socket
-  /// names with `name_bytes` bytes are not too long. Throws std::system_error if the folder cannot
-  /// be made there.
+  /// Makes the folder in the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which the path of a
+  /// socket whose name has `name_bytes` bytes is not too long. Throws std::system_error if the
+  /// folder cannot be made there.
   explicit RunFolder(std::size_t name_bytes = 0);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;

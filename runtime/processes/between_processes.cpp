@@ -195,7 +195,7 @@ struct BellThreads::State {
   SharedBell& bell;
   std::function<void()> rung;
   std::function<bool(ProcessIdentity)> ended;
-  base::Descriptor wake;  // eventfd that wakes the thread which detects ends
+  base::Descriptor wake;  // eventfd; wakes the thread that detects ended processes
   std::atomic<bool> is_over{false};
   Mutex mutex;
   std::vector<ProcessIdentity> wanted;

@@ -295,9 +295,9 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Returns a number for a forged field: a small one, or one near a power of two. No number is so
-/// large that it only makes the reader use up memory as a count. For example, a structure with
-/// millions of threads would be valid, and is refused only above a limit.
+/// Returns a number for a forged field: a small one, or one near a power of two. As a count, some
+/// large numbers are valid: a structure may have millions of threads. They would only use up the
+/// memory of the test, so the function does not return them.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {

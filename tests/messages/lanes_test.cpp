@@ -76,7 +76,7 @@ TEST_CASE("lanes: within a process a message in frames shares the memory of its 
       for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
     });
     four.run([&](std::uint32_t host, paths::MessageGroup& group) {
-      // Copies payloads from the third frame on, as frames between processes do.
+      // Copies payloads from the third frame on, as transports between processes do.
       if (host == 0 && is_copied)
         four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
                                             LaneFrame& frame) mutable {

@@ -227,7 +227,7 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
     wait_until(runtime, [&] { return is_held->load(); });
     space->delete_element("e");
     const auto next = space->enter("e", values, {.delta = 4}, small);
-    // The limit of one element is nearly the memory of the whole space.
+    // The tuple that the reader holds leaves too little memory of the space for another one.
     CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
     auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);

@@ -117,7 +117,7 @@ TEST_CASE("bounds: with encryption a stranger without the key costs no memory") 
     peer.send_bytes(zmtp_length(length, false));
     check_is_stopped(peer, run);
   }
-  // Parts without end, before the handshake and in place of its first command.
+  // The peer sends parts without end, before the handshake or in place of its first command.
   for (const std::string& greeting : {zmtp_curve_greeting(), zmtp_greeting()}) {
     RawPeer peer(port, greeting);
     const std::string part = zmtp_part(std::string(60'000, 'x'), true);

@@ -13,6 +13,7 @@
 namespace {
 
 using paths::Plan;
+using namespace std::chrono_literals;
 using namespace test_support;
 
 const std::string hosts = R"(

@@ -42,8 +42,8 @@ struct ThreadPart {
 };
 
 /// Divides the time of a thread from `begin_nanos` to `end_nanos`, as far as the thread existed,
-/// and calls `visit` for each part. The parts adjoin. The parts of one operation are visited from
-/// its end to its begin.
+/// and calls `visit` for each part. The parts have no gaps and do not overlap. Operations are
+/// visited in the order of time, but the parts of one operation from its end to its begin.
 ///
 /// Returns the number of contradictions, as walk_back() does.
 std::uint64_t divide_thread(const Bindings& bindings, std::uint32_t thread,

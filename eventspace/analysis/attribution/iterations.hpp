@@ -24,7 +24,8 @@ inline constexpr std::size_t cuts_in_iteration_max = 64;
 /// - At the operation on elements that is called most often, by any threads, but by each of them
 ///   equally often.
 ///
-/// A difference of one call does not matter. begin_nanos, end_nanos: begin and end of the run.
+/// Two threads that differ by one call count as equal. begin_nanos, end_nanos: begin and end of the
+/// run.
 IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos,
                                 std::int64_t end_nanos);
 

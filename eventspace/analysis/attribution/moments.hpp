@@ -121,7 +121,7 @@ struct MomentTypes {
   /// Call by which a thread starts an operation, or waits for one.
   struct ThreadCall {
     std::uint32_t leaf = none;  // number of the path's Leaf; none for a group
-    std::uint64_t number = 0;   // sequence of the move, or number of the share in a group
+    std::uint64_t number = 0;   // sequence of the move, or of the operation in a group
     bool is_wait = false;
     std::uint32_t arrival = 0;
     std::int64_t down_nanos = 0;

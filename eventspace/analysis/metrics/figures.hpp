@@ -29,8 +29,8 @@ struct RoundNote {
   /// the thread had arrived earlier by more than its lead, the round would have waited for another
   /// thread.
   std::int64_t lead_nanos = 0;
-  /// Sequence of this round if it is complete. If wrappers of the kind `periodic` replied to it,
-  /// the sequence of the complete round to which it was counted.
+  /// Sequence of the complete round to which this round was counted. For a complete round, its own
+  /// sequence. For a round to which wrappers of the kind `periodic` replied, that of another round.
   std::uint64_t complete = 0;
 };
 

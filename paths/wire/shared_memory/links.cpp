@@ -325,7 +325,7 @@ void Links::look_once() {
   end_polling();
 }
 
-// ---- on the services' thread -----------------------------------------------------------------
+// ---- functions that run on the services' thread ----------------------------------------------
 
 void Links::watch(int descriptor, void (Links::*on_readable)()) {
   runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });

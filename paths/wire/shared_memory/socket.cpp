@@ -61,7 +61,7 @@ Door open_door(const std::string& address) {
   Door door{SocketClaim::take(door_address(address)), new_socket()};
   if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
   const Name name(door.claim->file());
-  unlink(name.address.sun_path);  // a process without the claim may have left the file
+  unlink(name.address.sun_path);  // a process that held the claim before may have left it
   if (bind(door.listening.get(), name.generic(), Name::bytes) != 0 ||
       listen(door.listening.get(), waiting_max) != 0)
     throw std::system_error(errno, std::generic_category(), "shared memory");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/host_costs_test.cpp — costs of hosts in settings, and their mistakes.
+// tests/base/link_model/host_costs_test.cpp — costs of hosts in settings, and mistakes in such
+// settings.
 #include "base/link_model/host_costs.hpp"
 
 #include <catch2/catch.hpp>

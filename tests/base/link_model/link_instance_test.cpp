@@ -93,7 +93,7 @@ TEST_CASE("link instance: cut-through costs the time of the slowest link once") 
   // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link immediately; the
   // tail follows 1 ms later.
   CHECK(cross({&slow, &fast, &last}, 0ns, 1000, 1000) == 22ms);
-  // The fast link is free for frames of other messages before the tail arrives.
+  // The fast link is free for other frames before the last byte has arrived at the receiver.
   CHECK(fast.free_at() == 10ms + 100us);
   CHECK(last.free_at() == 12ms);
 }

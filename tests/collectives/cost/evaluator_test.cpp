@@ -102,7 +102,8 @@ TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
                                 in_turn({receives(2, cells(0, 900)), receives(0, cells(0, 300))}),
                                 sends(1, cells(0, 900))};
   const Network network = nanoseconds({3});
-  // With much credit, all bytes of host 0 wait at host 1 and are received at once.
+  // With much credit, all bytes of host 0 are already at host 1, which receives them without a
+  // pause.
   CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
   // First one frame of host 0 passes, then all frames of host 2. The rest of host 0 is granted at
   // 1100 ns and arrives 400 ns later.

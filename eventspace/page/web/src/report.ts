@@ -434,7 +434,7 @@ export interface ValuesNeededTogether {
   all_cached: number;
 }
 
-/** Values of another cluster in a condition check. */
+/** How often a condition check read the values of another cluster, or decided without them. */
 export interface RemoteCluster {
   cluster: string;
   reads: number;
