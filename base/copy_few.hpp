@@ -8,7 +8,7 @@
 
 namespace base {
 
-/// Copies the bytes. A copy of exactly eight bytes does not call memcpy.
+/// Copies the bytes. For exactly eight bytes the compiler makes a load and a store of the memcpy.
 inline void copy_few(std::span<const std::byte> from, std::byte* to) noexcept {
   if (from.size() == sizeof(std::uint64_t))
     std::memcpy(to, from.data(), sizeof(std::uint64_t));

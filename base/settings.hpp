@@ -71,7 +71,7 @@ class MapBuilder {
 /// the parser needs up to 250 bytes of memory per byte of text.
 /// Throws: ConfigError for
 /// - invalid YAML, and empty or binary text (NUL bytes or invalid UTF-8),
-/// - text larger than `settings_bytes_max`, and more than 64 levels,
+/// - text larger than `settings_bytes_max`, or nested more than 64 levels deep,
 /// - duplicate keys (each with both positions), and keys that are not scalars,
 /// - tags, merge keys and several documents,
 /// - more than `settings_nodes_max` nodes with all aliases expanded.

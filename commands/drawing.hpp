@@ -19,7 +19,7 @@ struct Drawing {
     std::string cluster;
     std::string name;                ///< text such as "sum.join", "store", "threads 0-3"
     std::string details;             ///< text such as "allreduce of 2; operation: sum", "10ms"
-    std::vector<std::size_t> above;  ///< indexes of nodes whose paths continue here, in slot order
+    std::vector<std::size_t> above;  ///< indexes of nodes from which paths lead here, in slot order
   };
   struct Tree {
     std::string graph;

@@ -12,7 +12,7 @@ namespace commands {
 
 /// Checks that the file can be written. Called before a long computation, whose results would be
 /// lost.
-/// Throws: std::invalid_argument that names `--output` if it cannot.
+/// Throws: std::invalid_argument that names `--output` if the file cannot be written.
 inline void check_output(const std::string& file) {
   try {
     base::check_can_write(file);

@@ -204,8 +204,8 @@ struct Declared {
 ///              then undefined, even if `in` is the same array.
 class Group {
  public:
-  /// Joins a group of all threads of the plan or, in a further deployment, of all threads of that
-  /// deployment.
+  /// Joins a group of all threads of the plan. If the thread belongs to a plan that was deployed
+  /// during the run, these are all threads of that plan.
   explicit Group(paths::Thread& thread, std::string name = "world");
   /// Joins a group of the given threads of the plan, which must include the caller. A thread's rank
   /// is its position in the list. No other group may have the same name. Every member constructs

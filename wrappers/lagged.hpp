@@ -23,10 +23,10 @@ namespace wrappers {
 /// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
 ///          until all moves have returned, whatever their results. All moves return, because the
 ///          other contributors have started the same rounds.
-/// Throws:  the exception of the earlier move. A contribution that failed above this wrapper goes
-///          down immediately. Its contributor gets the failure immediately, instead of the result
-///          that is due. It gets the failure again `rounds` moves later, together with all other
-///          contributors.
+/// Throws:  the exception of the earlier move. If a contribution failed above this wrapper, its
+///          contributor gets the failure at once, instead of the result that is due. The failure
+///          also goes down, so that the round fails. All contributors, also this one, get it
+///          `rounds` moves later.
 /// Context: Moves go down in service contexts, one for each unfinished round.
 /// Order:   The moves of one contributor go down in order.
 class Lagged final : public paths::BlockingWrapper {

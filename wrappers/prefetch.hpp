@@ -24,7 +24,7 @@ namespace wrappers {
 /// Why:     Requests and tuples travel while the application computes.
 /// Blocks:  only the wrapper's own fiber (service context), while there is no newer tuple. A read
 ///          that ends at a deadline is repeated, because the threads that read the element have
-///          their own deadline. These threads block as the element does.
+///          their own deadline. These threads wait as in a read of any element.
 /// Throws:  nothing of its own. If the far end fails or has an error mark, the wrapper marks its
 ///          element with that error and stops.
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.

@@ -67,7 +67,8 @@ struct FrameCosts {
   /// Maximum number of bytes in frames that a host has prepared and not yet sent. 0 = the bytes of
   /// two frames. A host that has no such frame may always prepare one, whatever its size.
   std::uint64_t window_bytes = 0;
-  double send_spread = 0, receive_spread = 0;  ///< relative spreads; 0 = not measured
+  /// Spreads of the measured costs, relative to the costs. 0 = not measured.
+  double send_spread = 0, receive_spread = 0;
   friend bool operator==(const FrameCosts&, const FrameCosts&) = default;
 
   /// Returns the window in bytes, if a frame has at most `frame_bytes` bytes.

@@ -40,7 +40,8 @@ class Measurement {
  public:
   explicit Measurement(std::vector<double> weights, StopRule rule = {});
 
-  /// Adds a batch: at least one sample of each action.
+  /// Adds a batch. It has one list for each action (an operation with a weight), of at least one
+  /// sample.
   void add(const std::vector<std::vector<base::Nanos>>& batch);
   void reject() { ++rejected_; }
 

@@ -28,7 +28,8 @@ struct SorRun {
 /// - halo_iterations: greatest latency, in iterations, of a border between clusters.
 /// - ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts: as in noise_allreduce.
 /// - exchange_ms: wait for border rows; mean over threads and iterations.
-/// - compute_ms_by_thread: least and greatest mean computation time per iteration of a thread.
+/// - compute_ms_by_thread: each thread has a mean computation time per iteration; the least and the
+///   greatest of these means.
 /// - wan: as in noise_allreduce, for the collective and the exchange together, and for each of
 ///   them.
 /// - redundant_rows_share: rows relaxed for neighbours of other clusters, divided by the threads'

@@ -66,7 +66,7 @@ class Events {
  private:
   struct Entry {  // small, because the queue copies entries often
     base::Nanos time;
-    std::uint32_t order;  // the parts of the event's key that decide first: fast to compare
+    std::uint32_t order;  // those parts of the event's key that decide after `time`
     std::uint32_t place;
   };
   static std::uint32_t order_of(const Event& event) {

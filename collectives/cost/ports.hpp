@@ -29,8 +29,8 @@ struct Ports {
   /// Additional time for which a message occupies its sending port. This time does not delay the
   /// message itself.
   base::Nanos cost{0};
-  /// Whether sending ports are also receiving ports. A message takes a port of both hosts when it
-  /// starts. If several messages could start, the message with the smallest number starts first.
+  /// Whether sending ports are also receiving ports. If true, a message takes a port of both hosts
+  /// when it starts, and of several messages the one with the smallest number starts first.
   /// The number of a message is the larger of two step numbers: of its sending step in the sender's
   /// program, and of its receiving step in the receiver's program.
   bool is_half_duplex = false;

@@ -70,7 +70,8 @@ class PortState {
   const std::vector<Piece>& pieces_;
   PortModel model_;
   std::size_t hosts_;
-  std::vector<std::vector<Nanos>> ways_;  // values of way(); indexed by distinct size, then by pair
+  // Results of way(), indexed by place in the list of sizes, then by pair.
+  std::vector<std::vector<Nanos>> ways_;
   // Index in `ways_` of each piece's size.
   std::vector<std::size_t> size_of_;
   // Time at which each piece arrives at each host; negative if the plan does not send it there yet.

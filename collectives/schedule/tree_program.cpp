@@ -71,8 +71,8 @@ std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segme
   return edges;
 }
 
-/// Appends the steps that forward elements to the children. Elements are forwarded as soon as those
-/// that have arrived fill a segment of the child's level.
+/// Appends the steps that forward elements to the children. A segment is forwarded as soon as all
+/// of its elements have arrived. Its length depends on the child's level in the tree.
 void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges = edges_to_children(place, cells, segments);
   const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));

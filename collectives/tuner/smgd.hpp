@@ -12,7 +12,7 @@ namespace tuner {
 ///
 /// A family is finished in each of these cases:
 /// - It has no shorter length, or all runs of a length were void (experiment.hpp).
-/// - Its latest `patience` lengths were not faster than its fastest length before.
+/// - None of its latest lengths, `patience` in number, was faster than the fastest one before them.
 /// - Its fastest time exceeds theta times the fastest time of all families. This rejects pipelines,
 ///   which are slow without segmentation.
 /// - Its ratio is above 0.97, and its fastest time exceeds 1.25 times the fastest time of all

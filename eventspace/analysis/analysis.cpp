@@ -115,7 +115,7 @@ struct Analysis::Parts {
   void add_transfer(const EventRecord& record);
   void add_call(std::uint32_t host, const EventRecord& record);
   /// Whether the operation of a group member is part of a declared collective, which the group
-  /// carries out. If it is, the thread's computation ends at the record of the collective, not here.
+  /// carries out. If so, the record of the collective ends the thread's computation, not this one.
   bool is_part_of_collective(const EventRecord& member) const {
     const std::string* const text = groups.texts().find(member_of(member).text);
     return text != nullptr && !collective_of_group(group_operation_of(*text).group).empty();

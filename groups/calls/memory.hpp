@@ -12,7 +12,8 @@
 
 namespace groups {
 
-/// Return memory that no caller reads or writes. All callers get the same memory.
+/// Return memory that no caller reads or writes, for calls whose arrays have a size but no values.
+/// All callers get the same memory.
 base::Payload nothing(std::size_t bytes);
 std::span<std::byte> memory_of_nothing(std::size_t bytes);
 

@@ -65,7 +65,7 @@ void ElementArena::note_gone() const {
 }
 
 /// Completes or undoes two changes that a dead process may have left unfinished. It may have noted
-/// a tuple that it did not append. It may have opened an extent before it became the chunk, or not
+/// a tuple that it did not append. It may have opened an extent that is not yet the chunk, or not
 /// have closed an extent that is no longer the chunk.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);

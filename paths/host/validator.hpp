@@ -27,8 +27,8 @@ class Validator {
  public:
   /// Maximum number of operations of one slot that are inside. An operation is inside from its
   /// acceptance by validate() or admit() until its end. Many are inside if a path starts operations
-  /// without waiting for their results. The setting `rounds` of each wrapper on the path raises the
-  /// maximum.
+  /// without waiting for their results. The setting `rounds` of each wrapper on the path is added
+  /// to this number.
   static constexpr std::uint64_t inside_max = 4096;
 
   static constexpr std::uint32_t segments_max = 4096;  ///< maximum number of segments of one tuple

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/reduction.cpp — reader for reductions, and checks of values to combine.
+// paths/joins/reduction.cpp — reads the settings of reductions, and checks values to combine.
 #include "paths/joins/reduction.hpp"
 
 #include <fmt/format.h>

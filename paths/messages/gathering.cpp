@@ -13,8 +13,8 @@
 namespace paths {
 namespace {
 
-/// Values of LaneFrame::bytes in reports. The value 2 + n, for n > 0, is the report of a cluster in
-/// round n.
+/// In a report, LaneFrame::bytes is no size. It tells what is reported: one of these values, or
+/// 2 + n for the report of a cluster in round n > 0.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
 /// Value of progress() on a host that knows that all hosts have arrived, or that the threads of all
 /// hosts have ended.

@@ -17,8 +17,8 @@ std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 /// clusters whose exits exchange messages with the exit of `cluster` in one round. If
 /// `are_notified` is true, returns the clusters to which this exit sends, otherwise those from
 /// which it receives. After the last round each exit is informed by all clusters. For any later
-/// round the result is empty. Up to 32 clusters need one round. If some clusters have no link to
-/// each other, any number of clusters uses one round.
+/// round the result is empty. Up to 32 clusters need one round. If two clusters have no link to
+/// each other, there is one round, whatever the number of clusters.
 ///
 /// Paper: n-way dissemination barrier (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,

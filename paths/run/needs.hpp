@@ -19,7 +19,7 @@ namespace paths {
 /// as "a grid of 1000 x 1000 cells".
 void check_memory(std::uint64_t bytes, const std::string& what,
                   const runtime::Machine& machine = runtime::machine());
-/// Checks the threads of the plan that run in this process.
+/// Checks that the machine has what the threads of the plan in this process need.
 void check_needs(const Plan& plan, const RunOptions& options,
                  const runtime::Machine& machine = runtime::machine());
 /// Checks the needs of `hosts` of the plan if each runs as a process on this machine.

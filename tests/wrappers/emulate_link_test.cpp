@@ -117,8 +117,8 @@ TEST_CASE("emulate_link: a tuple that returns unchanged costs no bytes") {
     const paths::Result result = t.chain.operate(t.coming_up, move_of(zeros(500)));
     CHECK(result.payload == zeros(500));
     CHECK(t.chain.now() == 10ms);
-    // A small payload is stored inside the operation, so the link cannot recognise it as the same
-    // payload.
+    // A small payload is stored inside the operation. The link cannot recognise that the reply has
+    // the payload of the request, and carries it again.
     t.chain.operate(t.coming_up, move_of(zeros(40)));
     CHECK(t.chain.now() == 20ms + 40us);
   });

@@ -85,8 +85,8 @@ class OutgoingLanes {
     bool has_link = false;
     bool is_waiting = false;
     std::uint32_t host = 0;  ///< next host; used only if there is no link
-    /// Number of bytes that the carrier has possibly not sent yet. With a ChargedProcessor: number
-    /// of bytes that are prepared and have not left.
+    /// Number of bytes that the carrier has possibly not sent yet. If the config states the
+    /// costs of hosts: number of bytes that are prepared and have not left.
     std::uint64_t in_hand = 0;
     bool is_preparing = false;  ///< whether the processor prepares a frame
     bool has_no_room = false;   ///< whether the outlet is full and the carrier has no room
@@ -98,7 +98,7 @@ class OutgoingLanes {
   void pump_at(Outlet& outlet, base::Nanos moment);
   void pump(Outlet& outlet);
   void prepare(Outlet& outlet);
-  /// A frame, and the wait of its message if it is the last one of the message.
+  /// A frame. If it is the last one of its message: also the wait of the message's sender.
   struct TakenFrame {
     LaneFrame frame;
     std::shared_ptr<LaneWait> wait;

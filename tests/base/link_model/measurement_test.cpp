@@ -72,7 +72,7 @@ TEST_CASE(
 TEST_CASE("a small difference of large times requires times that are close together") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i)
-    // The samples vary by 10 % of their difference of 2 ms.
+    // The two actions differ by 2 ms. The samples of each vary by 10 % of that, up and down.
     difference.add({{100ms + i * 100us}, {102ms + i * 100us}});
   CHECK(difference.spread() == Approx(0.1));
   CHECK(difference.state() == State::more);
