@@ -19,7 +19,8 @@ SAMPLES = 300
 PERSISTENCE = 0.6  # share of an excess over the minimum that is still present one second later
 SKEW = 0.8         # skewness of the log-normal excess
 
-# from, to: average round trip and its standard deviation in ms. Each entry gives a trace for each direction.
+# from, to: average round trip and its standard deviation in ms. Each entry gives a trace for each
+# direction.
 LINKS = {
     ("dominic", "4w"): (36.0, 0.9),
     ("roadrunner", "4w"): (32.0, 0.8),

@@ -32,6 +32,8 @@ constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
 constexpr std::size_t random_bytes = 6;  // number of letters that mkdtemp() appends
 constexpr int attempts_max = 100;        // limit of retries after a removal of the folder
+constexpr std::string_view door_ending = ".door";
+constexpr std::string_view lock_ending = ".lock";
 
 fs::path from_environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -195,7 +197,7 @@ SafeFile make_safe(const std::string& address) {
   }
 }
 
-fs::path lock_file(const fs::path& file) { return file.string() + ".lock"; }
+fs::path lock_file(const fs::path& file) { return fmt::format("{}{}", file.string(), lock_ending); }
 
 bool is_same_file(int descriptor, const fs::path& path) {
   struct stat ours {
@@ -210,7 +212,7 @@ bool is_left_by_run(const fs::directory_entry& entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
   return fs::is_socket(status) ||
-         (fs::is_regular_file(status) && entry.path().extension() == ".lock" &&
+         (fs::is_regular_file(status) && entry.path().extension() == lock_ending &&
           entry.file_size(ignored) == 0);
 }
 
@@ -256,6 +258,15 @@ fs::path place_for_runs(std::size_t name_bytes) {
   return "/tmp";
 }
 
+/// Removes the files of an address if no process uses them.
+void remove_if_left(const std::string& address) {
+  try {
+    SocketClaim::take(address);  // releases the claim and removes the files
+  } catch (const std::exception&) {
+    // A host that listens on the address has reported this error itself.
+  }
+}
+
 }  // namespace
 
 fs::path socket_file(const std::string& address) {
@@ -274,11 +285,21 @@ std::string located(const std::string& address) {
 fs::path safe_socket_file(const std::string& address) { return make_safe(address).file; }
 
 std::string door_address(const std::string& address) {
-  constexpr std::string_view ending = ".door";
-  if (address.starts_with(scheme)) return fmt::format("{}{}", address, ending);
-  const std::string name = fmt::format("{:016x}{}", base::digest_of(address).high, ending);
+  if (address.starts_with(scheme)) return fmt::format("{}{}", address, door_ending);
+  const std::string name = fmt::format("{:016x}{}", base::digest_of(address).high, door_ending);
   if (!from_environment("PATHS_SOCKETS").empty()) return fmt::format("{}doors/{}", scheme, name);
   return fmt::format("{}{}/{}", scheme, doors_folder().string(), name);
+}
+
+void remove_left_doors(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    std::string file = entry.path().string();
+    if (!file.ends_with(fmt::format("{}{}", door_ending, lock_ending)) || !is_left_by_run(entry))
+      continue;
+    file.resize(file.size() - lock_ending.size());
+    remove_if_left(fmt::format("{}{}", scheme, file));
+  }
 }
 
 std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
@@ -349,12 +370,7 @@ SocketCleaner::~SocketCleaner() {
   std::error_code ignored;
   for (const std::string& address : addresses_) {
     const fs::path file = socket_file(address);
-    if (!fs::exists(lock_file(file), ignored)) continue;
-    try {
-      SocketClaim::take(address);  // releases the claim and removes the files
-    } catch (const std::exception&) {
-      // The host itself has already reported this error.
-    }
+    if (fs::exists(lock_file(file), ignored)) remove_if_left(address);
   }
   for (const fs::path& folder : missing_folders_) rmdir(folder.c_str());
 }

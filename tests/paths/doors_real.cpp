@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "paths/wire/shared_memory/socket.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/skip.hpp"
@@ -96,6 +97,24 @@ TEST_CASE("doors: a process of this user that sits on a door is replaced when th
   CHECK_FALSE(fs::exists(door));
   // A host does not remove a folder that it did not make.
   if (transport == "ipc") fs::remove(door.parent_path());
+}
+
+TEST_CASE(
+    "doors: a host waits for a process that holds its door for a moment but not for another") {
+  const Folder folder;
+  const std::string address = "ipc://" + folder.file("host");
+  on_steady_clock([&](runtime::Runtime& runtime) {
+    const auto open = [&] { return paths::open_door(address, runtime); };
+    auto claim = paths::SocketClaim::take(paths::door_address(address));
+    runtime::Task holder = runtime.spawn(runtime::ContextRole::service, {"holder"}, [&] {
+      runtime.sleep_for(std::chrono::milliseconds(3));
+      claim.reset();
+    });
+    const paths::Door door = open();
+    CHECK(door.claim != nullptr);
+    holder.join();
+    CHECK_THROWS_AS(open(), std::system_error);
+  });
 }
 
 TEST_CASE("doors: an occupied abstract name does not matter") {

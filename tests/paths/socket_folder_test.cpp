@@ -270,6 +270,29 @@ TEST_CASE("run folder: a folder of another program with a similar name is not re
   CHECK(fs::exists(folder.path() / "paths-run-def456/inner/socket"));
 }
 
+TEST_CASE("doors: doors of killed hosts are removed and doors in use and other files stay") {
+  const Folder folder;
+  const std::string dead = folder.address("dead.door"), living = folder.address("living.door");
+  const pid_t killed = fork();
+  if (killed == 0) {
+    for (const std::string& address : {dead, folder.address("host")})
+      [[maybe_unused]] auto* const kept = SocketClaim::take(address).release();
+    leave_socket(folder.path() / "dead.door");
+    _exit(0);  // ends without destructors, so the files stay
+  }
+  waitpid(killed, nullptr, 0);
+  const auto claim = SocketClaim::take(living);
+  leave_socket(folder.path() / "living.door");
+  std::ofstream(folder.path() / "notes.door.lock") << "of a user";
+  REQUIRE(fs::exists(folder.path() / "dead.door.lock"));
+  remove_left_doors(folder.path());
+  CHECK_FALSE(fs::exists(folder.path() / "dead.door"));
+  CHECK_FALSE(fs::exists(folder.path() / "dead.door.lock"));
+  CHECK(fs::exists(folder.path() / "living.door"));
+  CHECK(fs::exists(folder.path() / "host.lock"));
+  CHECK(fs::exists(folder.path() / "notes.door.lock"));
+}
+
 TEST_CASE("socket cleaner: files of dead hosts are removed and files in use stay") {
   const Folder folder;
   const std::string dead = folder.address("made/dead"), living = folder.address("made/living");

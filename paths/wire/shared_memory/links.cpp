@@ -59,7 +59,7 @@ void Links::start(Receiver& receiver) {
   try {
     timer_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (!timer_) throw std::system_error(errno, std::generic_category(), "no timer");
-    door_ = open_door(self.address);
+    door_ = open_door(self.address, runtime_);
   } catch (const std::system_error& error) {
     const bool is_in_use = error.code().value() == EADDRINUSE;
     throw TravelError(self.name, "", "",

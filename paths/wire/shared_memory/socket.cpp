@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +18,7 @@ namespace paths {
 namespace {
 
 constexpr int waiting_max = 1024;  // maximum number of connections that wait for accept()
+constexpr int claim_attempts_max = 20;
 constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -57,14 +59,20 @@ void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
 
 }  // namespace
 
-Door open_door(const std::string& address) {
+Door open_door(const std::string& address, runtime::Runtime& runtime) {
   Door door{SocketClaim::take(door_address(address)), new_socket()};
+  // Another host that starts may hold the claim for a moment (remove_left_doors()).
+  for (int attempt = 0; !door.claim && attempt < claim_attempts_max; ++attempt) {
+    runtime.sleep_for(std::chrono::milliseconds(1));
+    door.claim = SocketClaim::take(door_address(address));
+  }
   if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
   const Name name(door.claim->file());
   unlink(name.address.sun_path);  // a process that held the claim before may have left it
   if (bind(door.listening.get(), name.generic(), Name::bytes) != 0 ||
       listen(door.listening.get(), waiting_max) != 0)
     throw std::system_error(errno, std::generic_category(), "shared memory");
+  remove_left_doors(door.claim->file().parent_path());
   return door;
 }
 

@@ -10,6 +10,7 @@
 
 #include "paths/wire/shared_memory/area.hpp"
 #include "paths/wire/socket_folder.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
@@ -44,9 +45,10 @@ struct Door {
   Descriptor listening = {};
 };
 /// Opens the door of the host that listens on `address`. Replaces a file at that place if its
-/// process has no claim to it. Throws std::system_error with EADDRINUSE if another process has the
-/// claim, or std::runtime_error if another user could change the folder.
-Door open_door(const std::string& address);
+/// process has no claim to it. Removes the doors of killed hosts in the same folder.
+/// Throws: std::system_error with EADDRINUSE if another process keeps the claim for 20 ms;
+///         std::runtime_error if another user could change the folder.
+Door open_door(const std::string& address, runtime::Runtime& runtime);
 /// Connects to the door of the host that listens on `address`. Returns an empty descriptor if no
 /// process listens at the door. Throws std::runtime_error if another user could change the folder.
 Descriptor connect_link(const std::string& address);
