@@ -43,6 +43,7 @@ struct AnalyzeOptions {
   bool uses_utc = false;
   std::size_t rows = 0;
   eventspace::Questions questions;
+  double name_from_percent = 100 * eventspace::name_from_share;
   double least_percent = 100 * eventspace::difference_share;
   std::optional<double> fail_over_percent;
 };
@@ -103,6 +104,7 @@ TraceReport analyze(const TraceDirectory& trace, const HostClocks& used,
   const auto progress = [&line](double share) { line.show(share); };
   eventspace::AnalysisOptions limits;
   limits.questions = options.questions;
+  limits.name_from_share = options.name_from_percent / 100;
   if (!options.html.empty()) limits.timeline_parts = eventspace::page_timeline_parts;
   TraceReport report = eventspace::analyze_trace(trace, used, limits, progress);
   if (!options.html.empty())
@@ -265,6 +267,13 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
   command
       ->add_flag("--sensitivity", options->questions.asks_for_sensitivities,
                  "show how the run depends on each link, network and host")
+      ->excludes("--compare");
+  command
+      ->add_option("--name-from", options->name_from_percent,
+                   "least cost of what is named as out of the ordinary, in percent of the run")
+      ->type_name("PERCENT")
+      ->check(is_percent)
+      ->capture_default_str()
       ->excludes("--compare");
   command->add_flag("--utc", options->uses_utc,
                     "compare hosts by UTC if the trace has no readings of their clocks");

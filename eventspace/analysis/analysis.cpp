@@ -106,6 +106,7 @@ struct Analysis::Parts {
             }),
         timeline_parts(options.timeline_parts),
         questions(options.questions),
+        name_from_share(options.name_from_share),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
 
@@ -136,6 +137,7 @@ struct Analysis::Parts {
   GroupFigures groups;
   std::size_t timeline_parts;
   Questions questions;
+  double name_from_share;
   std::uint32_t thread_count;
   std::vector<std::uint64_t> records_of_host;
   CoverageReport coverage;
@@ -279,6 +281,7 @@ Report Analysis::finish() {
   if (parts.coverage.transfers > 0 && report.groups.records == 0)
     report.time.not_recorded.emplace_back("messages over lanes");
   report.clusters = totals_of(parts.shape.structure, report);
+  report.name_from_share = parts.name_from_share;
   report.findings = find_what_stands_out(report);
   predict(bindings, parts.questions, report);
   if (parts.timeline_parts > 0)

@@ -34,6 +34,8 @@ struct AnalysisOptions {
   std::size_t timeline_parts = 0;
   /// Questions about the run after changes, such as a faster link. The report contains the answers.
   Questions questions = {};
+  /// Least cost of a finding, as a share of the run's time. Cheaper ones are not named.
+  double name_from_share = eventspace::name_from_share;
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;
 };

@@ -267,27 +267,6 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
   }
 }
 
-TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short computations") {
-  // Threads 12 and 13 are on the host beta-2. The test adds 19 us or 20 us to each of their
-  // computations of 400 us. Both exceed the relative threshold of 3 %. Only 20 us reach the
-  // absolute threshold of 20 us.
-  for (const std::uint32_t last : {12u, 13u}) {
-    for (const std::int64_t more : {19 * us, 20 * us}) {
-      const Report report =
-          analyse({.computation = 400 * us, .jitter = [=](std::uint32_t thread, std::uint64_t) {
-                     return thread >= 12 && thread <= last ? more : 0;
-                   }});
-      INFO(to_text(report));
-      REQUIRE(report.findings.size() == (more < 20 * us ? 0 : 1));
-      if (report.findings.empty()) continue;
-      CHECK(report.findings[0].kind ==
-            (last == 12 ? FindingKind::slow_thread : FindingKind::slow_host));
-      CHECK(report.findings[0].place.host == "beta-2");
-      CHECK(report.findings[0].figure == Approx(5));
-    }
-  }
-}
-
 TEST_CASE("analysis: a slow thread is named if its host as a whole is not slow") {
   // Thread 9 is the second thread of host beta-0. Its noise occurs several times in each
   // computation, so that it appears as a thread that is slower, not as noise.

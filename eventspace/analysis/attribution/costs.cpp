@@ -22,10 +22,6 @@ constexpr std::size_t ordered_findings_max = 12;
 /// Maximum number of findings whose costs are predicted.
 constexpr std::size_t predicted_findings_max = 100;
 
-/// Least share of the run's time for a visible finding. A finding with a smaller predicted cost is
-/// hidden (Finding::is_hidden).
-constexpr double named_share = 0.001;
-
 std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor& predictor) {
   const Structure& structure = predictor.structure();
   return predictor.labels_that([&](const TimeLabel& label) {
@@ -102,7 +98,8 @@ std::optional<Change> change_without(const Finding& finding, const Predictor& pr
   return change;
 }
 
-void predict_costs(const Predictor& predictor, std::vector<Finding>& findings) {
+void predict_costs(const Predictor& predictor, Report& report) {
+  std::vector<Finding>& findings = report.findings;
   const std::int64_t run_nanos = predictor.recorded_nanos();
   struct Candidate {
     Finding finding;
@@ -114,13 +111,15 @@ void predict_costs(const Predictor& predictor, std::vector<Finding>& findings) {
     auto change = candidates.size() < predicted_findings_max ? change_without(finding, predictor)
                                                              : std::nullopt;
     if (!change) {
+      if (!costs_enough(finding, report)) continue;
       others.push_back(std::move(finding));
       continue;
     }
     finding.cost_nanos = run_nanos - predictor.run_nanos({*change});
     finding.is_predicted = true;
-    finding.is_hidden =
-        static_cast<double>(finding.cost_nanos) < named_share * static_cast<double>(run_nanos);
+    finding.is_hidden = static_cast<double>(finding.cost_nanos) <
+                        report.name_from_share * static_cast<double>(run_nanos);
+    if (!costs_enough(finding, report)) continue;
     candidates.push_back({std::move(finding), std::move(*change)});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {

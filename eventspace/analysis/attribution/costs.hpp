@@ -18,8 +18,9 @@ std::optional<Change> change_without(const Finding& finding, const Predictor& pr
 
 /// Sets the cost of each finding: the time by which the run would have been shorter without it, as
 /// predicted. Sorts the findings: first the one whose removal shortens the run most, then the one
-/// whose removal shortens the remaining run most, and so on.
-void predict_costs(const Predictor& predictor, std::vector<Finding>& findings);
+/// whose removal shortens the remaining run most, and so on. Removes the findings that do not cost
+/// enough.
+void predict_costs(const Predictor& predictor, Report& report);
 
 /// Returns a sentence on the effect of a small change of the headline's cause, such as 1 ms less
 /// latency, on the run's time. Returns "" if the effect is not known.

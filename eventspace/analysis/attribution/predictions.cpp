@@ -98,12 +98,14 @@ void predict(const Bindings& bindings, const Questions& questions, Report& repor
                                  "predicted; --utc compares them by UTC"
                                : "the trace is too long for predictions");
     if (time.run_nanos > 0) set_headline_by_threads(time);
+    std::erase_if(report.findings,
+                  [&](const Finding& finding) { return !costs_enough(finding, report); });
     return;
   }
   const Predictor predictor(bindings);
   time.predicted_nanos = predictor.recorded_nanos();
   time.has_recorded_decisions = decides_by_arrival(moments.structure());
-  predict_costs(predictor, report.findings);
+  predict_costs(predictor, report);
   time.sensitivity = sensitivity_of_headline(predictor, time);
   if (questions.asks_for_change()) time.what_if = answer(questions, report, predictor);
   if (questions.asks_for_sensitivities) time.sensitivities = find_sensitivities(predictor);

@@ -13,13 +13,11 @@
 #include <utility>
 
 #include "eventspace/analysis/diagnosis/findings.hpp"
-#include "eventspace/analysis/metrics/computation.hpp"
 #include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 namespace {
 
-constexpr std::size_t least_rows = 16;
 constexpr const char* own_clock = "one host's own clock";
 
 /// Rows `from` to `to` - 1 of a series, which have one level: their means do not differ more than
@@ -37,7 +35,7 @@ class Levels {
  public:
   explicit Levels(const std::vector<Blocks::Row>& rows) {
     for (const Blocks::Row& row : rows) means_.push_back(row.sum / static_cast<double>(row.count));
-    if (means_.size() < least_rows) return;
+    if (means_.size() < resampled_rows_least) return;
     limit_spikes();
     sums_.push_back(0);
     squares_.push_back(0);
@@ -48,6 +46,15 @@ class Levels {
     split(0, means_.size());
   }
   const std::vector<Level>& all() const { return levels_; }
+  /// Returns the rows without their levels: what is left of each is its difference to the mean of
+  /// its level.
+  static BlockRows rest_of(const BlockRows& rows, const std::vector<Level>& levels) {
+    BlockRows rest = rows;
+    for (const Level& level : levels)
+      for (std::size_t row = level.from; row < level.to; ++row)
+        rest[row].sum -= level.mean * static_cast<double>(rest[row].count);
+    return rest;
+  }
 
  private:
   /// Limits the most extreme values (about 2% at each end) to the next value, so that single spikes
@@ -95,8 +102,6 @@ class Levels {
     const double before = mean_of(from, at);
     const double after = mean_of(at, to);
     const double difference = std::abs(after - before);
-    if (difference < change_nanos || difference < change_share * std::min(before, after))
-      return false;
     const double squares = squares_of(from, at) + squares_of(at, to);
     const auto rows = static_cast<double>(to - from);
     const double deviation =
@@ -118,6 +123,8 @@ struct Higher {
   std::size_t rows = 0;
   double low = 0;
   double high = 0;
+  std::size_t low_rows = 0;  // number of rows of the lower level
+  std::size_t comparison = 0;
   double ratio() const { return high / low; }
   bool is_like(const Higher& other) const {
     const auto near = [&](std::size_t a, std::size_t b) {
@@ -129,18 +136,44 @@ struct Higher {
 };
 
 /// Returns the levels that are higher than at least one of their neighbours.
-std::vector<Higher> higher_parts_of(const std::vector<Blocks::Row>& rows) {
-  const Levels levels(rows);
-  const std::vector<Level>& all = levels.all();
+std::vector<Higher> higher_parts_of(const BlockRows& rows, const std::vector<Level>& all) {
   std::vector<Higher> higher;
   for (std::size_t place = 0; place < all.size() && all.size() > 1; ++place) {
-    double low = all[place].mean;
-    if (place > 0) low = std::min(low, all[place - 1].mean);
-    if (place + 1 < all.size()) low = std::min(low, all[place + 1].mean);
-    if (low >= all[place].mean || low <= 0) continue;
-    higher.push_back({all[place].from, all[place].to, rows.size(), low, all[place].mean});
+    const Level* low = nullptr;
+    for (const std::size_t other : {place - 1, place + 1})
+      if (other < all.size() && (low == nullptr || all[other].mean < low->mean)) low = &all[other];
+    if (low->mean >= all[place].mean || low->mean <= 0) continue;
+    higher.push_back({all[place].from, all[place].to, rows.size(), low->mean, all[place].mean,
+                      low->to - low->from});
   }
   return higher;
+}
+
+/// Returns the time by which `count` computations or messages of the whole run were longer.
+double lost_in(const Higher& part, std::uint64_t count) {
+  return (part.high - part.low) * static_cast<double>(part.to - part.from) /
+         static_cast<double>(part.rows) * static_cast<double>(count);
+}
+
+/// Compares the levels of a series, except those that cost too little to be named. `count` is the
+/// number of computations or messages. The deviation of a level follows from what is left of all
+/// rows without their levels, so that a level of a few rows has one, too.
+std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count, Search& search) {
+  const Levels levels(rows);
+  std::vector<Higher> parts = higher_parts_of(rows, levels.all());
+  const double least =
+      search.report().name_from_share * static_cast<double>(length_of_run(search.report().time));
+  std::erase_if(parts, [&](const Higher& part) { return lost_in(part, count) < least; });
+  if (parts.empty()) return parts;
+  const MeanEstimate rest = search.comparisons().estimate_once(Levels::rest_of(rows, levels.all()));
+  const auto level_of = [&](double mean, std::size_t level_rows) {
+    const double of_all = static_cast<double>(rows.size()) / static_cast<double>(level_rows);
+    return MeanEstimate{mean, rest.deviation * std::sqrt(of_all), rest.freedom};
+  };
+  for (Higher& part : parts)
+    part.comparison = search.comparisons().add(level_of(part.high, part.to - part.from),
+                                               level_of(part.low, part.low_rows), part.rows);
+  return parts;
 }
 
 struct ChangedThread {
@@ -160,21 +193,20 @@ std::string times_of(const Higher& part, const std::function<std::int64_t(std::s
 /// Returns a finding without its place and sentence. `count` is the number of computations or
 /// messages in the whole run. The cost is an upper bound: it assumes that the run waited for each
 /// of them.
-Finding change_in(const Higher& part, std::uint64_t count) {
-  Finding finding;
-  finding.kind = FindingKind::change;
+Finding change_in(const Higher& part, std::uint64_t count, const Search& search) {
+  Finding finding = finding_of(FindingKind::change, search.result(part.comparison), 0);
   finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
   finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
   finding.figure = (part.ratio() - 1) * 100;
   finding.unit = "percent";
-  finding.cost_nanos =
-      static_cast<std::int64_t>((part.high - part.low) * (finding.to_share - finding.from_share) *
-                                static_cast<double>(count));
+  finding.cost_nanos = static_cast<std::int64_t>(lost_in(part, count));
+  finding.lost_nanos = finding.cost_nanos;
   finding.basis = own_clock;
   return finding;
 }
 
-Finding change_of(const std::vector<ChangedThread>& threads, const Report& report) {
+Finding change_of(const std::vector<ChangedThread>& threads, const Search& search) {
+  const Report& report = search.report();
   const ThreadReport& first = *threads.front().thread;
   const Higher& part = threads.front().part;
   std::set<std::string> hosts, clusters;
@@ -182,7 +214,7 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
     hosts.insert(one.thread->host);
     clusters.insert(one.thread->cluster);
   }
-  Finding finding = change_in(part, first.computation.count);
+  Finding finding = change_in(part, first.computation.count, search);
   finding.place.host = first.host;
   finding.place.cluster = first.cluster;
   finding.before = first.graph;
@@ -210,8 +242,9 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Report& repor
   return finding;
 }
 
-Finding change_of(const LinkReport& link, const Higher& part, const Report& report) {
-  Finding finding = change_in(part, link.travel.count);
+Finding change_of(const LinkReport& link, const Higher& part, const Search& search) {
+  const Report& report = search.report();
+  Finding finding = change_in(part, link.travel.count, search);
   finding.place = link.place;
   finding.from = link.is_wan ? link.from_cluster : link.from_host;
   finding.to = link.is_wan ? link.to_cluster : link.to_host;
@@ -227,41 +260,72 @@ Finding change_of(const LinkReport& link, const Higher& part, const Report& repo
   return finding;
 }
 
-}  // namespace
-
-void find_changes(const Report& report, std::vector<Finding>& found) {
-  std::vector<std::vector<ChangedThread>> groups;
-  for (const ThreadReport& thread : report.threads)
-    for (const Higher& part : higher_parts_of(thread.blocks)) {
-      const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-        const ThreadReport& other = *group.front().thread;
-        return other.graph == thread.graph && other.after == thread.after &&
-               group.front().part.is_like(part);
-      });
-      if (same == groups.end())
-        groups.push_back({{&thread, part}});
-      else
-        same->push_back({&thread, part});
-      const double more = part.high - part.low;
-      std::erase_if(found, [&](const Finding& one) {
-        return one.kind == FindingKind::noisy_thread && one.thread == thread.name &&
-               one.before == thread.graph && one.after == thread.after &&
-               std::abs(one.figure - more) <= more / 4;
-      });
+/// Whether a change of a thread explains an earlier finding: noise that is as long as the change,
+/// or slowness or long computations that cost no more than the change does.
+bool explains(const ChangedThread& changed, const Finding& finding) {
+  constexpr double about = 1.25;
+  const ThreadReport& thread = *changed.thread;
+  const auto lost = static_cast<double>(finding.lost_nanos);
+  const bool is_enough = lost <= about * lost_in(changed.part, thread.computation.count);
+  switch (finding.kind) {
+    case FindingKind::noisy_thread: {
+      const double more = changed.part.high - changed.part.low;
+      return finding.thread == thread.name && finding.before == thread.graph &&
+             finding.after == thread.after && std::abs(finding.figure - more) <= more / 4;
     }
-  for (const auto& group : groups) found.push_back(change_of(group, report));
-  for (const LinkReport& link : report.links)
-    for (const Higher& part : higher_parts_of(link.blocks))
-      found.push_back(change_of(link, part, report));
+    case FindingKind::slow_thread:
+      return is_enough && finding.thread == thread.name && finding.before == thread.graph &&
+             finding.after == thread.after;
+    case FindingKind::slow_host:
+      return is_enough && finding.hosts.empty() && finding.place.host == thread.host;
+    case FindingKind::slow_cluster: return is_enough && finding.place.cluster == thread.cluster;
+    default: return false;
+  }
 }
 
-void find_stalls(const Report& report, std::vector<Finding>& found) {
+void name_changes(const std::vector<ChangedThread>& threads, Search& search,
+                  std::vector<Finding>& found) {
+  std::vector<std::vector<ChangedThread>> groups;
+  for (const ChangedThread& changed : threads) {
+    if (!search.result(changed.part.comparison).is_longer()) continue;
+    search.explain(*changed.thread);
+    std::erase_if(found, [&](const Finding& one) { return explains(changed, one); });
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      const ThreadReport& other = *group.front().thread;
+      return other.graph == changed.thread->graph && other.after == changed.thread->after &&
+             group.front().part.is_like(changed.part);
+    });
+    if (same == groups.end())
+      groups.push_back({changed});
+    else
+      same->push_back(changed);
+  }
+  for (const auto& group : groups) found.push_back(change_of(group, search));
+}
+
+}  // namespace
+
+void compare_levels(Search& search) {
+  std::vector<ChangedThread> threads;
+  for (const ThreadReport& thread : search.report().threads)
+    for (const Higher& part : compare_levels(thread.blocks, thread.computation.count, search))
+      threads.push_back({&thread, part});
+  search.when_known(
+      [&search, threads](std::vector<Finding>& found) { name_changes(threads, search, found); });
+  for (const LinkReport& link : search.report().links)
+    for (const Higher& part : compare_levels(link.blocks, link.travel.count, search))
+      search.when_known([&search, &link, part](std::vector<Finding>& found) {
+        if (search.result(part.comparison).is_longer())
+          found.push_back(change_of(link, part, search));
+      });
+}
+
+void find_stalls(const Search& search, std::vector<Finding>& found) {
+  const Report& report = search.report();
   std::vector<std::vector<const ThreadReport*>> groups;
   for (const ThreadReport& thread : report.threads) {
-    const bool is_noisy = thread.outliers >= noisy_outliers;
-    if (thread.outliers == 0 || is_noisy ||
-        static_cast<double>(thread.noise_nanos) <
-            stall_share * static_cast<double>(report.time.run_nanos))
+    if (thread.outliers == 0 || thread.outliers >= period_outliers || search.is_explained(thread) ||
+        !is_always_named(thread.noise_nanos, report))
       continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front();
@@ -289,6 +353,7 @@ void find_stalls(const Report& report, std::vector<Finding>& found) {
     finding.figure = static_cast<double>(first.noise_nanos);
     finding.unit = "nanoseconds";
     finding.cost_nanos = first.critical_noise_nanos;
+    finding.lost_nanos = first.noise_nanos;
     finding.basis = own_clock;
     finding.sentence = fmt::format(
         "{} computed {:.3f} ms at {:.3f} s instead of {:.3f} ms (median){}",

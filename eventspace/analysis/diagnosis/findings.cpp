@@ -1,393 +1,360 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/findings.cpp — detection of problems in a report.
+// eventspace/analysis/diagnosis/findings.cpp — detection of hosts, threads and clusters that
+// compute longer than their equals, and of noise.
 #include "eventspace/analysis/diagnosis/findings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "eventspace/analysis/diagnosis/changes.hpp"
-#include "eventspace/analysis/metrics/computation.hpp"
-#include "eventspace/analysis/metrics/figures.hpp"
 #include "eventspace/analysis/metrics/others.hpp"
 #include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 
-double ratio(std::int64_t one, std::int64_t other) {
-  return other == 0 ? 0 : static_cast<double>(one) / static_cast<double>(other);
+std::vector<Finding> Search::finish() {
+  comparisons_.correct();
+  std::vector<Finding> found;
+  for (const Name& name : names_) name(found);
+  return found;
 }
 
-bool is_slower(std::int64_t nanos, std::int64_t others) {
-  return others > 0 && ratio(nanos, others) >= slow_host_factor &&
-         nanos - others >= slow_host_nanos;
+double ratio(double one, double other) { return other == 0 ? 0 : one / other; }
+
+std::int64_t lost_in(const Compared& compared, std::uint64_t count) {
+  constexpr double most = 9e18;
+  return static_cast<std::int64_t>(
+      std::clamp(compared.difference() * static_cast<double>(count), -most, most));
 }
 
-bool is_slow_link(std::int64_t nanos, std::int64_t expected) {
-  return expected > 0 && ratio(nanos, expected) >= slow_link_factor &&
-         nanos - expected >= slow_link_nanos;
+Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count) {
+  Finding finding;
+  finding.kind = kind;
+  finding.compared = compared;
+  finding.lost_nanos = lost_in(compared, count);
+  return finding;
 }
 
-std::int64_t usual_of(std::vector<std::int64_t> others) {
-  if (others.size() < 3) return 0;
-  std::sort(others.begin(), others.end());
-  const std::int64_t low = others[others.size() / 4];
-  const std::int64_t high = others[others.size() - 1 - others.size() / 4];
-  if (low <= 0 || ratio(high, low) > like_links_factor) return 0;
-  return others[(others.size() - 1) / 2];
+bool is_shifted(std::int64_t nanos, std::int64_t usual_nanos, const Compared& compared) {
+  return static_cast<double>(nanos - usual_nanos) >= shifted_share * compared.difference();
+}
+
+std::optional<std::size_t> middle_of_alike(const std::vector<double>& nanos) {
+  if (nanos.size() < like_others_least) return std::nullopt;
+  std::vector<std::size_t> sorted(nanos.size());
+  for (std::size_t place = 0; place < sorted.size(); ++place) sorted[place] = place;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::size_t a, std::size_t b) { return nanos[a] < nanos[b]; });
+  const double low = nanos[sorted[sorted.size() / 4]];
+  const double high = nanos[sorted[sorted.size() - 1 - sorted.size() / 4]];
+  if (low <= 0 || ratio(high, low) > like_others_factor) return std::nullopt;
+  return sorted[(sorted.size() - 1) / 2];
 }
 
 namespace {
 
 constexpr const char* one_clock = "one host's own clock";
-constexpr const char* two_way_basis = "two-way: each side's own clock";
 
-std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
-  std::int64_t all = 0;
-  const bool is_more = __builtin_mul_overflow(nanos, rounds, &all);
-  return is_more ? std::numeric_limits<std::int64_t>::max() : all;
+double percent_longer(const Compared& compared) {
+  return (ratio(compared.nanos, compared.usual_nanos) - 1) * 100;
 }
 
-/// Returns the hosts that are slow in comparison with the others of their cluster, as a list of
-/// sets. Slow hosts of a cluster whose computations differ by at most `alike_share` are one set.
-std::vector<std::vector<const HostReport*>> slow_hosts(const Report& report) {
-  std::vector<const HostReport*> slow;
-  for (const HostReport& host : report.hosts)
-    if (host.factor >= slow_host_factor &&
-        host.base_nanos - host.others_base_nanos >= slow_host_nanos)
-      slow.push_back(&host);
-  std::stable_sort(slow.begin(), slow.end(), [](const HostReport* a, const HostReport* b) {
-    return std::pair(a->cluster, -a->base_nanos) < std::pair(b->cluster, -b->base_nanos);
+/// Returns the means of a comparison as text.
+std::string means_of(const Compared& compared) {
+  return fmt::format("(mean without noise {:.3f} ms against {:.3f} ms)", ms(compared.nanos),
+                     ms(compared.usual_nanos));
+}
+
+/// Computations of a thread at one place, with their mean without noise.
+struct Computing {
+  const ThreadReport* thread = nullptr;
+  double mean = 0;
+};
+
+/// Sorts by mean. Returns the middle one; of two, the shorter one.
+const Computing& sort_to_middle(std::vector<Computing>& all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Computing& a, const Computing& b) { return a.mean < b.mean; });
+  return all[(all.size() - 1) / 2];
+}
+
+/// Returns the middle one of all except the one at `place`. Requires: sorted, at least two.
+const ThreadReport& middle_without(const std::vector<Computing>& all, std::size_t place) {
+  const std::size_t middle = (all.size() - 2) / 2;
+  return *all[place <= middle ? middle + 1 : middle].thread;
+}
+
+/// Host that was compared by its middle thread.
+struct ComparedHost {
+  const HostReport* host = nullptr;
+  const ThreadReport* middle = nullptr;
+  std::size_t comparison = 0;
+};
+
+void name_slow_hosts(const Search& search, std::vector<ComparedHost> hosts,
+                     std::vector<Finding>& found) {
+  const auto result = [&](const ComparedHost& one) -> const Compared& {
+    return search.result(one.comparison);
+  };
+  std::erase_if(hosts, [&](const ComparedHost& one) { return !result(one).is_longer(); });
+  std::stable_sort(hosts.begin(), hosts.end(), [&](const ComparedHost& a, const ComparedHost& b) {
+    return std::pair(a.host->cluster, -result(a).nanos) <
+           std::pair(b.host->cluster, -result(b).nanos);
   });
-  std::vector<std::vector<const HostReport*>> groups;
-  for (const HostReport* host : slow) {
-    const HostReport* first = groups.empty() ? nullptr : groups.back().front();
-    if (first != nullptr && first->cluster == host->cluster &&
-        ratio(first->base_nanos, host->base_nanos) <= 1 + alike_share)
-      groups.back().push_back(host);
-    else
-      groups.push_back({host});
-  }
-  return groups;
-}
-
-void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
-  for (const auto& hosts : slow_hosts(report)) {
-    const HostReport& host = *hosts.front();
-    Finding finding;
-    finding.kind = FindingKind::slow_host;
+  // Slow hosts of a cluster whose computations differ by at most `alike_share` are one finding.
+  for (auto first = hosts.begin(); first != hosts.end();) {
+    const auto last = std::find_if(first, hosts.end(), [&](const ComparedHost& one) {
+      return one.host->cluster != first->host->cluster ||
+             ratio(result(*first).nanos, result(one).nanos) > 1 + alike_share;
+    });
+    const HostReport& host = *first->host;
+    const Compared& compared = result(*first);
+    Finding finding = finding_of(FindingKind::slow_host, compared, 0);
     finding.place.host = host.name;
     finding.place.cluster = host.cluster;
-    finding.figure = (host.factor - 1) * 100;
+    finding.figure = percent_longer(compared);
     finding.unit = "percent";
     finding.basis = one_clock;
+    const bool is_one = last - first == 1;
     std::uint64_t rounds = 0;
-    for (const HostReport* one : hosts) {
-      add_to(finding.cost_nanos,
-             times(one->base_nanos - one->others_base_nanos, one->critical_iterations));
-      rounds += one->critical_rounds;
-      if (hosts.size() > 1) finding.hosts.push_back(one->name);
+    for (auto one = first; one != last; ++one) {
+      add_to(finding.cost_nanos, lost_in(result(*one), one->host->critical_iterations));
+      add_to(finding.lost_nanos, lost_in(result(*one), one->middle->computation.count));
+      rounds += one->host->critical_rounds;
+      if (!is_one) finding.hosts.push_back(one->host->name);
     }
-    const bool is_one = hosts.size() == 1;
-    const std::string who = is_one
-                                ? fmt::format("host {} computes", host.name)
-                                : fmt::format("{} hosts of {} compute", hosts.size(), host.cluster);
+    const std::string who =
+        is_one ? fmt::format("host {} computes", host.name)
+               : fmt::format("{} hosts of {} compute", finding.hosts.size(), host.cluster);
     finding.sentence = fmt::format(
-        "{} {:.1f}% longer than the other hosts of {} (median {:.3f} ms against {:.3f} ms); all "
-        "waited for {} in {} rounds",
-        who, finding.figure, is_one ? host.cluster : "it", ms(host.base_nanos),
-        ms(host.others_base_nanos), is_one ? "it" : "one of them", rounds);
+        "{} {:.1f}% longer than the other hosts of {} {}; all waited for {} in {} rounds", who,
+        finding.figure, is_one ? host.cluster : "it", means_of(compared),
+        is_one ? "it" : "one of them", rounds);
     if (!is_one) {
       constexpr std::size_t named_max = 6;
-      std::string names;
-      for (std::size_t one = 0; one < std::min(named_max, hosts.size()); ++one)
-        names += (one == 0 ? ": " : ", ") + hosts[one]->name;
-      if (hosts.size() > named_max) names += fmt::format(" and {} more", hosts.size() - named_max);
-      finding.sentence += names;
+      const std::size_t count = finding.hosts.size();
+      for (std::size_t one = 0; one < std::min(named_max, count); ++one)
+        finding.sentence += (one == 0 ? ": " : ", ") + finding.hosts[one];
+      if (count > named_max) finding.sentence += fmt::format(" and {} more", count - named_max);
     }
     found.push_back(std::move(finding));
+    first = last;
   }
 }
 
-/// Finds clusters that compute longer than all other clusters at the same place of the program, if
-/// the others are similar to each other.
-void find_slow_clusters(const Report& report, std::vector<Finding>& found) {
-  // Bases of threads, keyed by place of the program, then by cluster.
-  std::map<std::pair<std::string_view, std::string_view>,
-           std::map<std::string_view, std::vector<std::int64_t>>>
-      places;
+/// Compares each host with the middle one of the other hosts of its cluster, each by its middle
+/// thread.
+void compare_hosts(Search& search) {
+  const Report& report = search.report();
+  std::map<std::string_view, std::vector<Computing>> threads;
   for (const ThreadReport& thread : report.threads)
-    places[{thread.graph, thread.after}][thread.cluster].push_back(thread.base_nanos);
-  for (auto& [place, clusters] : places) {
-    std::map<std::string_view, std::int64_t> medians;
-    for (auto& [cluster, bases] : clusters) {
-      std::sort(bases.begin(), bases.end());
-      medians[cluster] = bases[(bases.size() - 1) / 2];
+    if (thread.is_main_place && !thread.is_noise_in_all)
+      threads[thread.host].push_back({&thread, mean_of(thread.quiet_blocks)});
+  std::map<std::string_view, std::vector<Computing>> clusters;
+  for (auto& [host, all] : threads) {
+    const Computing& middle = sort_to_middle(all);
+    clusters[middle.thread->cluster].push_back(middle);
+  }
+  std::map<std::string_view, ComparedHost> compared;
+  for (auto& [cluster, hosts] : clusters) {
+    sort_to_middle(hosts);
+    for (std::size_t place = 0; place < hosts.size() && hosts.size() > 1; ++place) {
+      const ThreadReport& middle = *hosts[place].thread;
+      compared[middle.host] = {
+          nullptr, &middle,
+          search.comparisons().add(middle.quiet_blocks, middle_without(hosts, place).quiet_blocks)};
     }
-    for (const auto& [cluster, median] : medians) {
-      std::vector<std::int64_t> others;
-      for (const auto& [other, nanos] : medians)
-        if (other != cluster) others.push_back(nanos);
-      const std::int64_t usual = usual_of(others);
-      if (!is_slower(median, usual)) continue;
-      Finding finding;
-      finding.kind = FindingKind::slow_cluster;
-      finding.place.cluster = cluster;
-      finding.before = place.first;
-      finding.after = place.second;
-      for (const HostReport& host : report.hosts)
-        if (host.cluster == cluster && host.threads > 0) finding.hosts.push_back(host.name);
-      finding.figure = (ratio(median, usual) - 1) * 100;
-      finding.unit = "percent";
-      finding.basis = one_clock;
-      finding.sentence = fmt::format(
-          "cluster {} computes {:.1f}% longer than the other clusters (median {:.3f} ms against "
-          "{:.3f} ms)",
-          cluster, finding.figure, ms(median), ms(usual));
-      found.push_back(std::move(finding));
+  }
+  std::vector<ComparedHost> hosts;
+  for (const HostReport& host : report.hosts) {
+    const auto one = compared.find(host.name);
+    if (one == compared.end()) continue;
+    one->second.host = &host;
+    hosts.push_back(one->second);
+  }
+  search.when_known([&search, hosts = std::move(hosts)](std::vector<Finding>& found) {
+    name_slow_hosts(search, hosts, found);
+  });
+}
+
+/// Place of the program: the collective after and the one before a computation.
+using ProgramPlace = std::pair<std::string_view, std::string_view>;
+
+void name_slow_cluster(const Report& report, const ThreadReport& middle, const Compared& compared,
+                       std::vector<Finding>& found) {
+  if (!compared.is_longer()) return;
+  Finding finding = finding_of(FindingKind::slow_cluster, compared, middle.computation.count);
+  finding.place.cluster = middle.cluster;
+  finding.before = middle.graph;
+  finding.after = middle.after;
+  for (const HostReport& host : report.hosts)
+    if (host.cluster == middle.cluster && host.threads > 0) finding.hosts.push_back(host.name);
+  finding.figure = percent_longer(compared);
+  finding.unit = "percent";
+  finding.basis = one_clock;
+  finding.sentence = fmt::format("cluster {} computes {:.1f}% longer than the other clusters {}",
+                                 middle.cluster, finding.figure, means_of(compared));
+  found.push_back(std::move(finding));
+}
+
+/// Compares each cluster with the others at the same place of the program, by its middle thread, if
+/// the others are like each other.
+void compare_clusters(Search& search) {
+  std::map<ProgramPlace, std::map<std::string_view, std::vector<Computing>>> places;
+  for (const ThreadReport& thread : search.report().threads)
+    places[{thread.graph, thread.after}][thread.cluster].push_back(
+        {&thread, mean_of(thread.quiet_blocks)});
+  for (auto& [place, clusters] : places) {
+    std::vector<Computing> middles;
+    for (auto& [cluster, threads] : clusters) middles.push_back(sort_to_middle(threads));
+    for (std::size_t one = 0; one < middles.size(); ++one) {
+      std::vector<double> others;
+      for (std::size_t other = 0; other < middles.size(); ++other)
+        if (other != one) others.push_back(middles[other].mean);
+      const auto usual = middle_of_alike(others);
+      if (!usual) continue;
+      const ThreadReport& middle = *middles[one].thread;
+      const std::size_t comparison = search.comparisons().add(
+          middle.quiet_blocks, middles[*usual < one ? *usual : *usual + 1].thread->quiet_blocks);
+      search.when_known([&search, &middle, comparison](std::vector<Finding>& found) {
+        name_slow_cluster(search.report(), middle, search.result(comparison), found);
+      });
     }
   }
 }
 
-bool is_noisy(const ThreadReport& thread) {
-  return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
-}
-
-/// Whether a thread computes longer by `more` only because all its computations contain noise. In
-/// that case, `more` is a small multiple of the duration of one noise event.
-bool is_noise(std::int64_t more, const ThreadReport& thread) {
-  const std::int64_t noise = thread.noise_median_nanos;
-  if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;
-  const std::int64_t times = (more + noise / 2) / noise;
-  return times >= 1 && times <= noise_in_all_times && std::abs(more - times * noise) <= noise / 10;
-}
-
-Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
-  Finding finding;
-  finding.kind = FindingKind::slow_thread;
+void name_noisy_thread(const ThreadReport& thread, const Compared& compared, const Report& report,
+                       std::vector<Finding>& found) {
+  Finding finding = finding_of(FindingKind::noisy_thread, compared, thread.computation.count);
   finding.place.host = thread.host;
   finding.place.cluster = thread.cluster;
   finding.thread = thread.name;
   finding.after = thread.after;
   finding.before = thread.graph;
-  finding.figure = (ratio(thread.base_nanos, others) - 1) * 100;
+  if (report.time.has_critical_path)
+    finding.at_nanos = thread.longest_begin_nanos - report.time.begin_nanos;
+  finding.figure = static_cast<double>(thread.noise_median_nanos);
+  finding.unit = "nanoseconds";
+  finding.cost_nanos = thread.critical_noise_nanos;
+  finding.basis = one_clock;
+  const std::string period = thread.period_nanos
+                                 ? fmt::format(", every {:.2f} ms", ms(*thread.period_nanos))
+                                 : ", with no period found";
+  finding.sentence = fmt::format(
+      "thread {} has noise of {:.3f} ms (median) in {} of {} computations{}: {:.2f}% of its "
+      "computation",
+      thread.name, ms(thread.noise_median_nanos), thread.outliers, thread.computation.count, period,
+      100 * thread.noise_share);
+  if (thread.resonates)
+    finding.sentence += fmt::format(
+        "; it resonates: its period is {:.2f} iterations, so that it meets the same part of an "
+        "iteration for a long time",
+        thread.iterations_per_period);
+  found.push_back(std::move(finding));
+}
+
+/// Compares the noise of each thread with none.
+void compare_noise(Search& search) {
+  for (const ThreadReport& thread : search.report().threads) {
+    const std::size_t comparison = search.comparisons().add(thread.noise_blocks, 0.0);
+    search.when_known([&search, &thread, comparison](std::vector<Finding>& found) {
+      if (!search.result(comparison).is_longer()) return;
+      search.explain(thread);
+      name_noisy_thread(thread, search.result(comparison), search.report(), found);
+    });
+  }
+}
+
+/// Names noise that is too rare for a comparison, but took so much time that it is always named.
+void find_rare_noise(Search& search, std::vector<Finding>& found) {
+  const Report& report = search.report();
+  for (const ThreadReport& thread : report.threads) {
+    if (thread.outliers < period_outliers || search.is_explained(thread) ||
+        !is_always_named(thread.noise_nanos, report))
+      continue;
+    name_noisy_thread(thread, {}, report, found);
+    found.back().compared.reset();
+    found.back().lost_nanos = thread.noise_nanos;
+  }
+}
+
+/// Whether noise in all computations explains that a thread is longer.
+bool is_noise(const ThreadReport& thread, const Compared& compared, const Search& search) {
+  return search.is_explained(thread) && !thread.is_noise_rare &&
+         noise_explains(std::llround(compared.difference()), thread.noise_median_nanos);
+}
+
+void name_slow_thread(const ThreadReport& thread, const Compared& compared,
+                      std::vector<Finding>& found) {
+  Finding finding = finding_of(FindingKind::slow_thread, compared, thread.computation.count);
+  finding.place.host = thread.host;
+  finding.place.cluster = thread.cluster;
+  finding.thread = thread.name;
+  finding.after = thread.after;
+  finding.before = thread.graph;
+  finding.figure = percent_longer(compared);
   finding.unit = "percent";
-  finding.cost_nanos = times(thread.base_nanos - others, thread.critical_iterations);
+  finding.cost_nanos = lost_in(compared, thread.critical_iterations);
   finding.basis = one_clock;
   finding.sentence = fmt::format(
-      "thread {} computes {:.1f}% longer than the other threads of {} (median {:.3f} ms against "
-      "{:.3f} ms), and not its host as a whole; all waited for it in {} rounds",
-      thread.name, finding.figure, thread.cluster, ms(thread.base_nanos), ms(others),
-      thread.critical_rounds);
-  return finding;
+      "thread {} computes {:.1f}% longer than the other threads of {} {}, and not its host as a "
+      "whole; all waited for it in {} rounds",
+      thread.name, finding.figure, thread.cluster, means_of(compared), thread.critical_rounds);
+  found.push_back(std::move(finding));
 }
 
-/// Finds threads that are slow in all computations: even their 10th percentile is slow. Leaves out
-/// threads of a host whose median thread is slow, because the host is reported in their place.
-void find_slow_threads(const Report& report, std::vector<Finding>& found) {
-  struct Group {
-    Others bases, tenths;
-    std::map<std::string_view, std::vector<std::int64_t>> bases_of_host;
-  };
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Group> groups;
-  for (const ThreadReport& thread : report.threads) {
-    Group& group = groups[{thread.graph, thread.after, thread.cluster}];
-    group.bases.add(thread.base_nanos);
-    group.tenths.add(thread.computation.p10);
-    group.bases_of_host[thread.host].push_back(thread.base_nanos);
+/// Compares each thread with the middle one of the other threads of its cluster at the same place.
+/// A thread is left out if the middle thread of its host is slow, too, because the host is then
+/// named in its place.
+void compare_threads_of(std::vector<Computing> threads, Search& search) {
+  if (threads.size() < 2) return;
+  sort_to_middle(threads);
+  Others tenths;
+  std::map<std::string_view, std::vector<const ThreadReport*>> of_hosts;
+  for (const Computing& one : threads) {
+    tenths.add(one.thread->computation.p10);
+    of_hosts[one.thread->host].push_back(one.thread);
   }
-  for (auto& [name, group] : groups) {
-    group.bases.sort();
-    group.tenths.sort();
-    for (auto& [host, bases] : group.bases_of_host) std::sort(bases.begin(), bases.end());
+  tenths.sort();
+  std::map<const ThreadReport*, std::size_t> comparisons;
+  for (std::size_t place = 0; place < threads.size(); ++place) {
+    const ThreadReport& thread = *threads[place].thread;
+    if (of_hosts[thread.host].size() > 1)
+      comparisons[&thread] = search.comparisons().add(thread.quiet_blocks,
+                                                      middle_without(threads, place).quiet_blocks);
   }
-  for (const ThreadReport& thread : report.threads) {
-    const Group& group = groups[{thread.graph, thread.after, thread.cluster}];
-    const std::int64_t others = group.bases.median_without(thread.base_nanos);
-    const auto& of_host = group.bases_of_host.at(thread.host);
-    if (is_slower(of_host[(of_host.size() - 1) / 2], others)) continue;
-    if (is_slower(thread.base_nanos, others) && !is_noise(thread.base_nanos - others, thread) &&
-        is_slower(thread.computation.p10, group.tenths.median_without(thread.computation.p10)))
-      found.push_back(slow_thread(thread, others));
-  }
-}
-
-void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
-  for (const ThreadReport& thread : report.threads) {
-    if (!is_noisy(thread)) continue;
-    Finding finding;
-    finding.kind = FindingKind::noisy_thread;
-    finding.place.host = thread.host;
-    finding.place.cluster = thread.cluster;
-    finding.thread = thread.name;
-    finding.after = thread.after;
-    finding.before = thread.graph;
-    if (report.time.has_critical_path)
-      finding.at_nanos = thread.longest_begin_nanos - report.time.begin_nanos;
-    finding.figure = static_cast<double>(thread.noise_median_nanos);
-    finding.unit = "nanoseconds";
-    finding.cost_nanos = thread.critical_noise_nanos;
-    finding.basis = one_clock;
-    const std::string period = thread.period_nanos
-                                   ? fmt::format(", every {:.2f} ms", ms(*thread.period_nanos))
-                                   : ", with no period found";
-    finding.sentence = fmt::format(
-        "thread {} has noise of {:.3f} ms (median) in {} of {} computations{}: {:.2f}% of its "
-        "computation",
-        thread.name, ms(thread.noise_median_nanos), thread.outliers, thread.computation.count,
-        period, 100 * thread.noise_share);
-    if (thread.resonates)
-      finding.sentence += fmt::format(
-          "; it resonates: its period is {:.2f} iterations, so that it meets the same part of an "
-          "iteration for a long time",
-          thread.iterations_per_period);
-    found.push_back(std::move(finding));
+  for (const Computing& one : threads) {
+    const ThreadReport& thread = *one.thread;
+    const auto& of_host = of_hosts[thread.host];
+    if (of_host.size() < 2 || thread.is_noise_in_all) continue;
+    const std::size_t own = comparisons[&thread];
+    const std::size_t of_middle = comparisons[of_host[(of_host.size() - 1) / 2]];
+    const std::int64_t usual_tenth = tenths.median_without(thread.computation.p10);
+    search.when_known([&search, &thread, own, of_middle, usual_tenth](std::vector<Finding>& found) {
+      const Compared& compared = search.result(own);
+      if (compared.is_longer() && !search.result(of_middle).is_longer() &&
+          !is_noise(thread, compared, search) &&
+          is_shifted(thread.computation.p10, usual_tenth, compared))
+        name_slow_thread(thread, compared, found);
+    });
   }
 }
 
-/// Reference for a link's time, and a description of where the reference comes from.
-struct Expected {
-  std::int64_t nanos = 0;
-  std::string what;
-};
-
-Expected expected_of(const LinkReport& link, const std::vector<LinkReport>& links) {
-  const std::int64_t travel = link.travel.p50;
-  if (is_slow_link(travel, link.declared_nanos))
-    return {link.declared_nanos, "what it is declared as"};
-  std::vector<std::int64_t> like;
-  for (const LinkReport& other : links) {
-    if (&other == &link || other.travel.count == 0 || other.is_wan != link.is_wan) continue;
-    const bool is_back = link.is_wan && other.from_cluster == link.to_cluster &&
-                         other.to_cluster == link.from_cluster;
-    if (is_back && is_slow_link(travel, other.travel.p50))
-      return {other.travel.p50, fmt::format("{}, the way back", other.place.wrapper)};
-    if (link.is_wan || other.from_cluster == link.from_cluster) like.push_back(other.travel.p50);
-  }
-  const std::int64_t usual = usual_of(like);
-  if (is_slow_link(travel, usual))
-    return {usual, link.is_wan ? "the other links between clusters" : "the other links there"};
-  return {};
-}
-
-void find_slow_links(const Report& report, std::vector<Finding>& found) {
-  for (const LinkReport& link : report.links) {
-    if (link.travel.count == 0) continue;
-    const Expected expected = expected_of(link, report.links);
-    if (expected.nanos == 0) continue;
-    Finding finding;
-    finding.kind = FindingKind::slow_link;
-    finding.place = link.place;
-    finding.from = link.is_wan ? link.from_cluster : link.from_host;
-    finding.to = link.is_wan ? link.to_cluster : link.to_host;
-    finding.figure = ratio(link.travel.p50, expected.nanos);
-    finding.unit = "times";
-    finding.cost_nanos = times(link.travel.p50 - expected.nanos, link.critical_rounds);
-    finding.basis = one_clock;
-    finding.sentence = fmt::format(
-        "link {} from {} to {} takes {:.2f} times as long as {} (median {:.3f} ms against {:.3f} "
-        "ms)",
-        link.place.wrapper, link.is_wan ? link.from_cluster : link.from_host,
-        link.is_wan ? link.to_cluster : link.to_host, finding.figure, expected.what,
-        ms(link.travel.p50), ms(expected.nanos));
-    found.push_back(std::move(finding));
-  }
-}
-
-void find_slow_networks(const Report& report, std::vector<Finding>& found) {
-  std::map<std::pair<std::string, std::string>, std::vector<const CrossingReport*>> alike;
-  for (const CrossingReport& crossing : report.crossings)
-    if (crossing.two_way.count > 0)
-      alike[{crossing.place.cluster, crossing.to_cluster}].push_back(&crossing);
-  for (const auto& [clusters, crossings] : alike) {
-    std::vector<std::int64_t> all;
-    for (const CrossingReport* crossing : crossings) all.push_back(crossing->two_way.p50);
-    if (all.size() < 4) continue;
-    const std::int64_t usual = usual_of(all);
-    for (const CrossingReport* crossing : crossings) {
-      const std::int64_t more = crossing->two_way.p50 - usual;
-      const double factor = ratio(crossing->two_way.p50, usual);
-      if (usual == 0 || factor < slow_network_factor || more < slow_network_nanos) continue;
-      Finding finding;
-      finding.kind = FindingKind::slow_network;
-      finding.place = crossing->place;
-      finding.from = crossing->is_wan ? clusters.first : crossing->place.host;
-      finding.to = crossing->is_wan ? clusters.second : crossing->to_host;
-      finding.figure = factor;
-      finding.unit = "times";
-      finding.cost_nanos = times(more, crossing->critical_rounds);
-      finding.basis = two_way_basis;
-      finding.sentence = fmt::format(
-          "from {} to {} and back takes {:.2f} times as long as between other hosts of {} and {} "
-          "(two-way median {:.3f} ms against {:.3f} ms)",
-          crossing->place.host, crossing->to_host, factor, clusters.first, clusters.second,
-          ms(crossing->two_way.p50), ms(usual));
-      found.push_back(std::move(finding));
-    }
-  }
-}
-
-/// Adds a finding for each link that delays replies. A link may be on several paths, but is
-/// reported once.
-void find_holds(const Report& report, std::vector<Finding>& found) {
-  struct Hold {
-    const StageReport* stage = nullptr;
-    std::int64_t nanos = 0;
-    std::uint64_t rounds = 0;
-  };
-  std::map<std::string_view, Hold> holds;
-  for (const StageReport& stage : report.stages) {
-    if (!stage.is_hold || stage.up.p50 < late_reply_least_nanos) continue;
-    Hold& hold = holds[stage.place.wrapper];
-    if (hold.stage == nullptr) hold.stage = &stage;
-    add_to(hold.nanos, stage.critical_nanos);
-    hold.rounds += stage.critical_rounds;
-  }
-  for (const auto& [name, hold] : holds) {
-    const Place& place = hold.stage->place;
-    Finding finding;
-    finding.kind = FindingKind::late_broadcast;
-    finding.place = place;
-    finding.figure = static_cast<double>(hold.stage->up.p50);
-    finding.unit = "nanoseconds";
-    finding.cost_nanos = hold.nanos;
-    finding.basis = one_clock;
-    finding.sentence = fmt::format(
-        "{} on {} holds each result back for {:.3f} ms (median) before it is passed on; all waited "
-        "for it in {} rounds",
-        place.wrapper, place.host, ms(finding.figure), hold.rounds);
-    found.push_back(std::move(finding));
-  }
-}
-
-void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
-  for (const JoinReport& join : report.joins) {
-    const auto rounds = static_cast<double>(join.rounds);
-    if (static_cast<double>(join.late_replies) < std::max(1.0, late_reply_rounds * rounds))
-      continue;
-    Finding finding;
-    finding.kind = FindingKind::late_broadcast;
-    finding.place = join.place;
-    finding.figure =
-        static_cast<double>(join.late_reply_nanos) / static_cast<double>(join.late_replies);
-    finding.unit = "nanoseconds";
-    finding.cost_nanos = join.critical_late_reply_nanos;
-    finding.basis = one_clock;
-    finding.sentence = fmt::format(
-        "{} on {} woke its own threads before it replied to other hosts: in {} of {} rounds the "
-        "last reply, mostly that to {}, left {:.3f} ms (mean) after the result arrived; all waited "
-        "for it in {} rounds",
-        join.place.wrapper, join.place.host, join.late_replies, join.rounds, join.latest_reply_to,
-        ms(finding.figure), join.critical_late_replies);
-    found.push_back(std::move(finding));
-  }
-  find_holds(report, found);
+void compare_threads(Search& search) {
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::vector<Computing>>
+      groups;
+  for (const ThreadReport& thread : search.report().threads)
+    groups[{thread.graph, thread.after, thread.cluster}].push_back(
+        {&thread, mean_of(thread.quiet_blocks)});
+  for (auto& [key, threads] : groups) compare_threads_of(std::move(threads), search);
 }
 
 /// Keeps only the first finding of the same kind about the same host or thread. Operations of a
@@ -407,17 +374,21 @@ void remove_repeated(std::vector<Finding>& found) {
 }  // namespace
 
 std::vector<Finding> find_what_stands_out(const Report& report) {
-  std::vector<Finding> found;
-  find_slow_clusters(report, found);
-  find_slow_hosts(report, found);
-  find_slow_threads(report, found);
-  find_noisy_threads(report, found);
-  find_slow_links(report, found);
-  find_slow_networks(report, found);
-  find_late_broadcasts(report, found);
-  find_in_groups(report.groups, found);
-  find_changes(report, found);
-  find_stalls(report, found);
+  Search search(report);
+  compare_clusters(search);
+  compare_hosts(search);
+  compare_noise(search);
+  compare_threads(search);
+  compare_links(search);
+  compare_networks(search);
+  compare_replies(search);
+  compare_in_groups(search);
+  compare_levels(search);
+  search.when_known([&search](std::vector<Finding>& found) {
+    find_rare_noise(search, found);
+    find_stalls(search, found);
+  });
+  std::vector<Finding> found = search.finish();
   remove_repeated(found);
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_nanos > b.cost_nanos; });

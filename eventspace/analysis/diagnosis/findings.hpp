@@ -1,64 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/findings.hpp — detection of problems in a report, and their
-// thresholds.
+// eventspace/analysis/diagnosis/findings.hpp — detection of problems in a report.
+//
+// The constants are in eventspace/analysis/report/significance.hpp.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/significance.hpp"
 
 namespace eventspace {
 
-// Thresholds of findings. They are high enough that a run without problems has no findings.
+/// Search for findings. All comparisons of a report are made first, because they are corrected
+/// together. Then the results are named.
+class Search {
+ public:
+  using Name = std::function<void(std::vector<Finding>&)>;
+  explicit Search(const Report& report) : report_(report) {}
+  const Report& report() const { return report_; }
+  Comparisons& comparisons() { return comparisons_; }
+  const Compared& result(std::size_t comparison) const { return comparisons_.at(comparison); }
+  /// Adds a function that is called when the results of all comparisons are known. It adds
+  /// findings, and may remove earlier ones.
+  void when_known(Name name) { names_.push_back(std::move(name)); }
+  /// Adds a place of a thread whose outliers need no further explanation.
+  void explain(const ThreadReport& thread) { explained_.insert(&thread); }
+  bool is_explained(const ThreadReport& thread) const { return explained_.contains(&thread); }
+  /// Corrects the comparisons and returns all findings. Call once.
+  std::vector<Finding> finish();
 
-/// Finding slow_host: factor and excess time by which the computation of a host, without noise, is
-/// longer than on the other hosts of its cluster. Both must be reached.
-inline constexpr double slow_host_factor = 1.03;
-inline constexpr std::int64_t slow_host_nanos = 20'000;
-/// Slow hosts of one cluster whose computations differ by at most this share are one finding.
-inline constexpr double alike_share = 0.1;
-
-/// Finding slow_thread: the thresholds of slow_host, for a thread compared with the other threads
-/// of the cluster. Both its median without noise and its 10th percentile must reach them. The
-/// thread is not reported if its whole host is slow, or if noise explains the difference.
-
-/// Finding noisy_thread: least share of noise in the computation time of a thread. In addition, at
-/// least noisy_outliers computations must be outliers.
-inline constexpr double noisy_share = 0.001;
-
-/// Finding slow_link: factor and excess time by which the median time of a link is longer than
-/// expected. The expected time is the declared latency, the time of the opposite direction, or the
-/// time of links of the same kind (between clusters, or within one cluster). The last of these
-/// needs at least three other links, and the middle half of their times must be within
-/// like_links_factor.
-inline constexpr double slow_link_factor = 1.2;
-inline constexpr double like_links_factor = 1.1;
-inline constexpr std::int64_t slow_link_nanos = 50'000;
-
-/// Finding slow_network: factor and excess time by which the median two-way time of a `forward` is
-/// longer than the median of other `forward`s between the same clusters. At least three others are
-/// needed, and their times must be within like_links_factor.
-inline constexpr double slow_network_factor = 1.5;
-inline constexpr std::int64_t slow_network_nanos = 300'000;
-
-/// Finding late_broadcast: least share of a join's rounds that have late replies. A reply is late
-/// if its delay is at least late_reply_least_nanos. The finding is also made if a link within one
-/// host delays replies by a median of at least late_reply_least_nanos.
-inline constexpr double late_reply_rounds = 0.002;
+ private:
+  const Report& report_;
+  Comparisons comparisons_;
+  std::vector<Name> names_;
+  std::set<const ThreadReport*> explained_;
+};
 
 /// Returns one / other; 0 if `other` is 0.
-double ratio(std::int64_t one, std::int64_t other);
-/// Whether a median exceeds the median of the others by the thresholds of slow_host. False if
-/// `others` is 0.
-bool is_slower(std::int64_t nanos, std::int64_t others);
-/// Whether a median exceeds the expected one by the thresholds of slow_link. False if `expected` is
-/// 0 or less.
-bool is_slow_link(std::int64_t nanos, std::int64_t expected);
-/// Returns the median of the values. Returns 0 if there are too few, or if they are too different.
-std::int64_t usual_of(std::vector<std::int64_t> others);
+double ratio(double one, double other);
+/// Returns a finding that rests on a comparison. `count` is the number of computations or messages
+/// of which the comparison has the means.
+Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count);
+/// Returns the time by which `count` computations or messages were longer in total.
+std::int64_t lost_in(const Compared& compared, std::uint64_t count);
+/// Whether short durations are longer by about as much as the mean (shifted_share).
+bool is_shifted(std::int64_t nanos, std::int64_t usual_nanos, const Compared& compared);
+/// Returns the place of the middle one of the values; of two, the lower one. nullopt if there are
+/// fewer than like_others_least, or if they are too different.
+std::optional<std::size_t> middle_of_alike(const std::vector<double>& nanos);
 
+/// Returns the findings of a report. Some may cost too little to be named (costs_enough()).
 std::vector<Finding> find_what_stands_out(const Report& report);
-/// Adds findings of group operations: slow hosts and threads, and slow links.
-void find_in_groups(const GroupsReport& report, std::vector<Finding>& found);
+
+// The functions below compare the things of one kind.
+
+void compare_links(Search& search);
+void compare_networks(Search& search);
+void compare_replies(Search& search);
+/// Members of groups, and links between them.
+void compare_in_groups(Search& search);
 
 }  // namespace eventspace

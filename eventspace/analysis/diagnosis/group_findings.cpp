@@ -7,153 +7,190 @@
 #include <utility>
 
 #include "eventspace/analysis/diagnosis/findings.hpp"
-#include "eventspace/analysis/metrics/others.hpp"
 #include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 namespace {
 
-/// Members of one group in one cluster, with their median and 10th-percentile computation times.
-struct ClusterMembers {
-  Others medians, tenths;
-  std::map<std::string_view, std::vector<const GroupMemberReport*>> of_host;
+/// Sorts by mean. Returns the middle one; of two, the shorter one.
+const GroupMemberReport& sort_members(std::vector<const GroupMemberReport*>& members) {
+  std::stable_sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
+    return a->computation.mean < b->computation.mean;
+  });
+  return *members[(members.size() - 1) / 2];
+}
+
+/// Returns the middle one of all except the one at `place`. Requires: sorted, at least two.
+const GroupMemberReport& middle_without(const std::vector<const GroupMemberReport*>& members,
+                                        std::size_t place) {
+  const std::size_t middle = (members.size() - 2) / 2;
+  return *members[place <= middle ? middle + 1 : middle];
+}
+
+/// Comparison of a member with another one, by their times between operations of the group.
+struct ComparedMember {
+  const GroupMemberReport* member = nullptr;
+  const GroupMemberReport* usual = nullptr;
+  std::size_t comparison = 0;
 };
 
-Finding slow_in_group(const GroupMemberReport& member, std::int64_t nanos, std::int64_t others,
-                      std::int64_t cost_nanos) {
-  Finding finding;
+ComparedMember compare_member(const std::vector<const GroupMemberReport*>& members,
+                              std::size_t place, Search& search) {
+  const GroupMemberReport& usual = middle_without(members, place);
+  return {members[place], &usual, search.comparisons().add(members[place]->blocks, usual.blocks)};
+}
+
+/// Whether a member takes longer than the other, and not only in some operations.
+bool is_slow(const ComparedMember& one, const Search& search) {
+  const Compared& compared = search.result(one.comparison);
+  const Summary& own = one.member->computation;
+  const Summary& usual = one.usual->computation;
+  return compared.is_longer() && is_shifted(own.p50, usual.p50, compared) &&
+         is_shifted(own.p10, usual.p10, compared);
+}
+
+Finding slow_in_group(FindingKind kind, const GroupMemberReport& member, const Compared& compared) {
+  Finding finding = finding_of(kind, compared, member.computation.count);
   finding.place.host = member.host;
   finding.place.cluster = member.cluster;
-  finding.figure = (ratio(nanos, others) - 1) * 100;
+  finding.figure = (ratio(compared.nanos, compared.usual_nanos) - 1) * 100;
   finding.unit = "percent";
-  finding.cost_nanos = cost_nanos;
   finding.basis = "one host's own clock";
   finding.is_of_group = true;
   finding.before = member.group;
   return finding;
 }
 
-/// Returns the median of the medians of a host's threads. If their number is even, returns the
-/// lower of the two middle ones.
-std::int64_t median_of(const std::vector<const GroupMemberReport*>& threads) {
-  std::vector<std::int64_t> medians;
-  for (const GroupMemberReport* thread : threads) medians.push_back(thread->computation.p50);
-  std::sort(medians.begin(), medians.end());
-  return medians[(medians.size() - 1) / 2];
+void name_slow_host(const GroupMemberReport& member, const Compared& compared,
+                    const GroupsReport& report, std::vector<Finding>& found) {
+  Finding finding = slow_in_group(FindingKind::slow_host, member, compared);
+  std::uint64_t last = 0;
+  for (const GroupReport& operations : report.operations)
+    for (const GroupReport::Last& one : operations.last_hosts)
+      if (one.name == member.host && operations.group == member.group)
+        last += one.operations, add_to(finding.cost_nanos, one.late_nanos);
+  finding.sentence = fmt::format(
+      "host {} takes {:.1f}% longer between operations of group {} than the other hosts of {} "
+      "(mean {:.3f} ms against {:.3f} ms); it arrived last at {} of them",
+      member.host, finding.figure, member.group, member.cluster, ms(compared.nanos),
+      ms(compared.usual_nanos), last);
+  found.push_back(std::move(finding));
 }
 
-void find_slow_members(const ClusterMembers& members, const GroupsReport& report,
-                       std::vector<Finding>& found) {
-  for (const auto& [host, threads] : members.of_host) {
-    const std::int64_t median = median_of(threads);
-    Others other_hosts;
-    for (const auto& [name, of_it] : members.of_host) other_hosts.add(median_of(of_it));
-    other_hosts.sort();
-    const std::int64_t others = other_hosts.median_without(median);
-    if (is_slower(median, others)) {
-      GroupReport::Last last;
-      for (const GroupReport& operations : report.operations)
-        for (const GroupReport::Last& one : operations.last_hosts)
-          if (one.name == host && operations.group == threads.front()->group)
-            last.operations += one.operations, add_to(last.late_nanos, one.late_nanos);
-      Finding finding = slow_in_group(*threads.front(), median, others, last.late_nanos);
-      finding.kind = FindingKind::slow_host;
-      finding.sentence = fmt::format(
-          "host {} takes {:.1f}% longer between operations of group {} than the other hosts of {} "
-          "(median {:.3f} ms against {:.3f} ms); it arrived last at {} of them",
-          host, finding.figure, threads.front()->group, threads.front()->cluster, ms(median),
-          ms(others), last.operations);
-      found.push_back(std::move(finding));
-      continue;
-    }
-    for (const GroupMemberReport* thread : threads) {
-      const std::int64_t usual = members.medians.median_without(thread->computation.p50);
-      if (!is_slower(thread->computation.p50, usual) ||
-          !is_slower(thread->computation.p10,
-                     members.tenths.median_without(thread->computation.p10)))
-        continue;
-      Finding finding = slow_in_group(*thread, thread->computation.p50, usual, thread->late_nanos);
-      finding.kind = FindingKind::slow_thread;
-      finding.thread = thread->name;
-      finding.sentence = fmt::format(
-          "thread {} takes {:.1f}% longer between operations of group {} than the other threads of "
-          "{} (median {:.3f} ms against {:.3f} ms), and not its host as a whole; it arrived last "
-          "at {} of them",
-          thread->name, finding.figure, thread->group, thread->cluster, ms(thread->computation.p50),
-          ms(usual), thread->last);
-      found.push_back(std::move(finding));
-    }
-  }
+void name_slow_thread(const GroupMemberReport& member, const Compared& compared,
+                      std::vector<Finding>& found) {
+  Finding finding = slow_in_group(FindingKind::slow_thread, member, compared);
+  finding.cost_nanos = member.late_nanos;
+  finding.thread = member.name;
+  finding.sentence = fmt::format(
+      "thread {} takes {:.1f}% longer between operations of group {} than the other threads of "
+      "{} (mean {:.3f} ms against {:.3f} ms), and not its host as a whole; it arrived last at {} "
+      "of them",
+      member.name, finding.figure, member.group, member.cluster, ms(compared.nanos),
+      ms(compared.usual_nanos), member.last);
+  found.push_back(std::move(finding));
 }
 
-/// Returns the usual latency, to which a slow link is compared; 0 if this link is not slow. A link
-/// counts as slow only if its fastest message is slow, too, because other messages may have waited
-/// for each other or for streams.
-std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
-                                               const std::vector<GroupLinkReport>& links) {
-  std::vector<std::int64_t> medians, least;
-  for (const GroupLinkReport& other : links) {
+/// Compares the members of a group in one cluster: each host by its middle thread, and each thread.
+void compare_members(std::vector<const GroupMemberReport*> members, Search& search) {
+  sort_members(members);
+  std::map<std::string_view, std::vector<const GroupMemberReport*>> of_hosts;
+  for (const GroupMemberReport* member : members) of_hosts[member->host].push_back(member);
+  std::vector<const GroupMemberReport*> middles;
+  for (auto& [host, threads] : of_hosts) middles.push_back(&sort_members(threads));
+  sort_members(middles);
+  std::map<std::string_view, ComparedMember> hosts;
+  for (std::size_t place = 0; place < middles.size() && middles.size() > 1; ++place)
+    hosts[middles[place]->host] = compare_member(middles, place, search);
+  std::vector<ComparedMember> threads;
+  for (std::size_t place = 0; place < members.size(); ++place)
+    if (of_hosts[members[place]->host].size() > 1)
+      threads.push_back(compare_member(members, place, search));
+  search.when_known([&search, hosts, threads](std::vector<Finding>& found) {
+    for (const auto& [name, host] : hosts)
+      if (is_slow(host, search))
+        name_slow_host(*host.member, search.result(host.comparison), search.report().groups, found);
+    for (const ComparedMember& thread : threads) {
+      const auto host = hosts.find(thread.member->host);
+      const bool is_host_slow = host != hosts.end() && is_slow(host->second, search);
+      if (!is_host_slow && is_slow(thread, search))
+        name_slow_thread(*thread.member, search.result(thread.comparison), found);
+    }
+  });
+}
+
+/// Comparison of a link with another one, or with the middle one of others.
+struct ComparedLink {
+  const GroupLinkReport* usual = nullptr;
+  std::size_t comparison = 0;
+  std::string what;
+};
+
+void name_slow_link(const GroupLinkReport& link, const Compared& compared, const std::string& what,
+                    const GroupsReport& report, std::vector<Finding>& found) {
+  Finding finding = finding_of(FindingKind::slow_link, compared, link.latency.count);
+  finding.place.cluster = link.from;
+  finding.from = link.from;
+  finding.to = link.to;
+  finding.figure = ratio(compared.nanos, compared.usual_nanos);
+  finding.unit = "times";
+  const std::string name = fmt::format("{} to {}", link.from, link.to);
+  for (const GroupReport& operations : report.operations)
+    for (const GroupReport::Part& part : operations.parts)
+      if (part.what == name && part.cause == GroupCause::latency)
+        add_to(finding.cost_nanos, static_cast<std::int64_t>(static_cast<double>(part.nanos) *
+                                                             (1 - 1 / finding.figure)));
+  finding.basis = "one clock of all hosts";
+  finding.sentence = fmt::format(
+      "a message of groups from {} takes {:.2f} times as long as on {} (mean {:.3f} ms against "
+      "{:.3f} ms)",
+      name, finding.figure, what, ms(compared.nanos), ms(compared.usual_nanos));
+  found.push_back(std::move(finding));
+}
+
+/// Compares the latency of a link with that of the way back, and of the other links. A link counts
+/// as slow only if its fastest message is slow, too, because other messages may have waited for
+/// each other or for streams. Rates are not compared, because the records do not show whether hosts
+/// share a link.
+void compare_link(const GroupLinkReport& link, Search& search) {
+  const GroupsReport& report = search.report().groups;
+  std::vector<ComparedLink> compared;
+  std::vector<const GroupLinkReport*> others;
+  std::vector<double> nanos;
+  const auto add = [&](const GroupLinkReport& other, std::string what) {
+    compared.push_back(
+        {&other, search.comparisons().add(link.blocks, other.blocks), std::move(what)});
+  };
+  for (const GroupLinkReport& other : report.clusters) {
     if (&other == &link || !other.is_wan || other.latency.count == 0) continue;
-    const bool is_back = other.from == link.to && other.to == link.from;
-    if (is_back && is_slow_link(link.latency.p50, other.latency.p50) &&
-        is_slow_link(link.latency.min, other.latency.min))
-      return {other.latency.p50, "the way back"};
-    medians.push_back(other.latency.p50);
-    least.push_back(other.latency.min);
+    if (other.from == link.to && other.to == link.from) add(other, "the way back");
+    others.push_back(&other);
+    nanos.push_back(other.latency.mean);
   }
-  const std::int64_t usual = usual_of(std::move(medians));
-  if (!is_slow_link(link.latency.p50, usual) ||
-      !is_slow_link(link.latency.min, usual_of(std::move(least))))
-    return {};
-  return {usual, "the other links between clusters"};
-}
-
-/// Finds links of high latency. Rates are not examined, because the records do not show whether
-/// hosts share a link.
-void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& found) {
-  for (const GroupLinkReport& link : report.clusters) {
-    if (!link.is_wan || link.latency.count == 0) continue;
-    const auto [usual, what] = usual_for(link, report.clusters);
-    if (usual == 0) continue;
-    Finding finding;
-    finding.kind = FindingKind::slow_link;
-    finding.place.cluster = link.from;
-    finding.from = link.from;
-    finding.to = link.to;
-    finding.figure = ratio(link.latency.p50, usual);
-    finding.unit = "times";
-    const std::string name = fmt::format("{} to {}", link.from, link.to);
-    for (const GroupReport& operations : report.operations)
-      for (const GroupReport::Part& part : operations.parts)
-        if (part.what == name && part.cause == GroupCause::latency)
-          add_to(finding.cost_nanos, static_cast<std::int64_t>(static_cast<double>(part.nanos) *
-                                                               (1 - 1 / finding.figure)));
-    finding.basis = "one clock of all hosts";
-    finding.sentence = fmt::format(
-        "a message of groups from {} takes {:.2f} times as long as on {} (median {:.3f} ms against "
-        "{:.3f} ms)",
-        name, finding.figure, what, ms(link.latency.p50), ms(usual));
-    found.push_back(std::move(finding));
-  }
+  if (const auto middle = middle_of_alike(nanos))
+    add(*others[*middle], "the other links between clusters");
+  search.when_known([&search, &link, compared](std::vector<Finding>& found) {
+    for (const ComparedLink& one : compared) {
+      const Compared& result = search.result(one.comparison);
+      if (!result.is_longer() || !is_shifted(link.latency.min, one.usual->latency.min, result))
+        continue;
+      name_slow_link(link, result, one.what, search.report().groups, found);
+      return;
+    }
+  });
 }
 
 }  // namespace
 
-void find_in_groups(const GroupsReport& report, std::vector<Finding>& found) {
-  std::map<std::pair<std::string_view, std::string_view>, ClusterMembers> clusters;
-  for (const GroupMemberReport& member : report.members) {
-    if (member.computation.count == 0) continue;
-    ClusterMembers& members = clusters[{member.group, member.cluster}];
-    members.medians.add(member.computation.p50);
-    members.tenths.add(member.computation.p10);
-    members.of_host[member.host].push_back(&member);
-  }
-  for (auto& [key, members] : clusters) {
-    members.medians.sort();
-    members.tenths.sort();
-    find_slow_members(members, report, found);
-  }
-  find_slow_group_links(report, found);
+void compare_in_groups(Search& search) {
+  const GroupsReport& report = search.report().groups;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<const GroupMemberReport*>>
+      clusters;
+  for (const GroupMemberReport& member : report.members)
+    if (member.computation.count > 0) clusters[{member.group, member.cluster}].push_back(&member);
+  for (auto& [key, members] : clusters) compare_members(std::move(members), search);
+  for (const GroupLinkReport& link : report.clusters)
+    if (link.is_wan && link.latency.count > 0) compare_link(link, search);
 }
 
 }  // namespace eventspace

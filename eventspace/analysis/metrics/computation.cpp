@@ -315,15 +315,15 @@ void Computation::find_noise_in_all(PlaceState& place, const Usual& like, Bounds
   if (1 - below < noise_in_all_share) return;
   const std::int64_t noise = all.quantile((1 + below) / 2) - bounds.base;
   const std::int64_t more = bounds.base - like.median;
+  if (!noise_explains(more, noise)) return;
   const std::int64_t times = (more + noise / 2) / noise;
-  if (times < 1 || times > noise_in_all_times) return;
-  if (std::abs(more - times * noise) > std::min(like.median / 100, noise / 10)) return;
   place.is_noise_rare =
       is_rare(computed_of(place.kept, bounds.base, bounds.outlier),
               {.computation_nanos = static_cast<double>(bounds.base - times * noise),
                .nanos = static_cast<double>(noise),
                .least_ticks = static_cast<double>(times)});
   if (place.is_noise_rare) return;
+  place.is_noise_in_all = true;
   bounds.base -= times * noise;
   bounds.outlier = bounds.base + noise / 2;
 }
@@ -340,7 +340,7 @@ void Computation::judge(bool all) {
     const std::size_t count = all ? place.kept.size() : (place.kept.size() + 1) / 2;
     for (std::size_t one = 0; one < count; ++one) judge_one(place, place.kept[one], bounds);
     kept_ -= count;
-    if (all && place.noise.count() >= noisy_outliers) {
+    if (all && place.noise.count() >= period_outliers) {
       if (const auto period = find_period(computed_of(place.kept, bounds.base, bounds.outlier))) {
         place.period_nanos = period->nanos;
         place.period_agreement = period->agreement;
@@ -360,6 +360,9 @@ void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& b
   GraphState& graph = graphs_[tree.graph];
   LeafState& leaf = leaves_[number];
   const std::int64_t nanos = kept.nanos();
+  const bool is_outlier = nanos > bounds.outlier;
+  place.quiet.add(is_outlier ? bounds.base : nanos);
+  place.disturbance.add(is_outlier ? nanos - bounds.base : 0);
   Iteration* iteration = nullptr;
   if (tree.has_joins()) {
     iteration = &graph.iterations.at(kept.sequence());
@@ -370,7 +373,7 @@ void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& b
                       [late](std::int64_t bound) { return late > static_cast<double>(bound); });
     iteration->lateness = std::max(iteration->lateness, static_cast<std::uint8_t>(over));
   }
-  if (nanos <= bounds.outlier) return;
+  if (!is_outlier) return;
   const std::int64_t noise = nanos - bounds.base;
   place.noise.add(noise);
   if (iteration == nullptr) return;
@@ -471,6 +474,10 @@ ThreadReport Computation::report_thread(std::uint32_t place, const GroupTexts& t
   thread.longest_begin_nanos = state.longest_begin_nanos;
   thread.blocks = state.blocks.rows();
   thread.block_begins = state.begins.rows();
+  thread.quiet_blocks = state.quiet.rows();
+  thread.noise_blocks = state.disturbance.rows();
+  thread.is_noise_in_all = state.is_noise_in_all;
+  thread.is_main_place = place == main_place_of(number);
   thread.base_nanos = state.base;
   thread.outlier_nanos = state.outlier;
   thread.outliers = state.noise.count();
@@ -490,7 +497,7 @@ ThreadReport Computation::report_thread(std::uint32_t place, const GroupTexts& t
                        std::abs(thread.iterations_per_period - whole) <= resonance_share;
   }
   thread.critical_noise_nanos = state.critical_noise;
-  if (place != main_place_of(number)) return thread;
+  if (!thread.is_main_place) return thread;
   thread.critical_rounds = figures_.critical_rounds(number);
   thread.critical_iterations = figures_.critical_iterations(number);
   thread.critical_computation_nanos = figures_.critical_computation(number);

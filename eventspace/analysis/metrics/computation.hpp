@@ -16,34 +16,11 @@
 #include "eventspace/analysis/metrics/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/significance.hpp"
 #include "eventspace/group_record.hpp"
 #include "eventspace/record.hpp"
 
 namespace eventspace {
-
-/// Thresholds of an outlier. The base of a thread is the usual duration of its computations without
-/// noise. A computation is an outlier if it exceeds the base by each of three thresholds: a share
-/// of the base (outlier_share), a time (outlier_nanos), and outlier_spreads times the usual spread.
-/// The spread is the time from the 10th percentile to the median.
-inline constexpr double outlier_share = 0.02;
-inline constexpr std::int64_t outlier_nanos = 50'000;
-inline constexpr double outlier_spreads = 4;
-/// Limits for noise that occurs in all computations of a thread. If at least the fraction
-/// noise_in_all_share of the computations are outliers, the other computations may contain noise
-/// events, too. At most noise_in_all_times events per computation are considered.
-inline constexpr double noise_in_all_share = 0.05;
-inline constexpr std::int64_t noise_in_all_times = 3;
-/// Least number of outliers of a noisy thread.
-inline constexpr std::uint64_t noisy_outliers = 5;
-/// Limits of a resonance between noise and iterations. In a resonance, the period of the noise is
-/// almost a whole number of iterations, at most resonance_iterations. It differs from the whole
-/// number by at most resonance_share.
-inline constexpr double resonance_iterations = 20;
-inline constexpr double resonance_share = 0.02;
-
-/// Least number of computations at a place of the program from which outliers are determined. With
-/// fewer, none of them is an outlier.
-inline constexpr std::uint64_t base_computations = 16;
 
 /// Determines how long threads compute between operations, and which computations are slow, late
 /// or noisy. A computation lasts from the return of an operation to the begin of the next
@@ -126,6 +103,8 @@ class Computation {
     Distribution all;
     Blocks blocks;
     Blocks begins;
+    Blocks quiet;        // computations, of which outliers count as long as the base
+    Blocks disturbance;  // noise of each computation: 0 if it is no outlier
     std::int64_t longest_nanos = -1;
     std::int64_t longest_begin_nanos = 0;
     Distribution noise;  // time by which outliers exceed the base
@@ -136,6 +115,7 @@ class Computation {
     // True if the thread is slower than others by a multiple of a noise event's duration, but noise
     // is not the reason: noise events are rarer than computations.
     bool is_noise_rare = false;
+    bool is_noise_in_all = false;  // whether noise in all computations explains that it is slower
     std::optional<double> period_nanos;
     double period_agreement = 0;
     double iteration = 0;  // mean duration of an iteration, if the noise has a period

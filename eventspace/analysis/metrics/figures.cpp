@@ -172,8 +172,12 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
     figures.messages += is_one_way ? 1 : 2;
     const bool comes_back = is_move && !is_one_way && hop.is_answered_in_kind;
     figures.payload_bytes += (comes_back ? 2 : 1) * std::uint64_t{here.bytes};
-    if (below != nullptr && !is_one_way)
-      figures.both.add((here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos));
+    if (below != nullptr && !is_one_way) {
+      const std::int64_t two_way =
+          (here.up_nanos - here.down_nanos) - (below->up_nanos - below->down_nanos);
+      figures.both.add(two_way);
+      figures.travel.add(two_way);
+    }
     if (below != nullptr && has_common_clock_) {
       figures.down.add(below->down_nanos - here.down_nanos);
       if (!is_one_way) figures.up.add(here.up_nanos - below->up_nanos);
@@ -331,6 +335,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
   }
   figures.is_reply_late =
       first_local < last_remote && last_remote - came_up >= late_reply_least_nanos;
+  figures.lateness.add(figures.is_reply_late ? last_remote - came_up : 0);
   if (!figures.is_reply_late) return;
   ++figures.late_replies;
   add_to(figures.late_reply_nanos, last_remote - came_up);

@@ -11,13 +11,9 @@
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/significance.hpp"
 
 namespace eventspace {
-
-/// Least delay of a late reply: the time from the arrival of a result at a host to its last reply
-/// to another host. The reply counts as late only if the host replied to one of its own
-/// contributors before.
-inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
 /// Facts about a round that are needed later, to find out whether noise delayed it.
 struct RoundNote {
@@ -109,7 +105,7 @@ class Figures {
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
     Distribution down, up, both;
-    Blocks travel;  // travel times; only for links
+    Blocks travel;  // travel times of a link; two-way times of a crossing
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;
     Total critical;
@@ -127,6 +123,7 @@ class Figures {
     explicit JoinFigures(std::size_t exact) : through(exact), below(exact), spread(exact) {}
     Distribution through, below, spread;
     Blocks spreads;
+    Blocks lateness;  // delay of the latest reply of each round, if it is late; otherwise 0
     std::vector<ContributorFigures> contributors;
     std::uint64_t rounds = 0;
     std::uint64_t late_replies = 0;

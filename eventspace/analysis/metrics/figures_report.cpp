@@ -35,6 +35,12 @@ std::int64_t declared_latency(const Structure::Wrapper& link) {
   return time ? time->count() : -1;
 }
 
+/// Returns the time that a link takes for a byte, or 0 if its bandwidth is unlimited or unknown.
+double nanos_of_byte(const Structure::Wrapper& link) {
+  const auto rate = base::parse_bits_per_second(setting_of(link, "bandwidth"));
+  return rate && *rate > 0 ? 8e9 / static_cast<double>(*rate) : 0;
+}
+
 }  // namespace
 
 void Figures::report(Report& report, const std::vector<std::int64_t>& noise) const {
@@ -58,6 +64,7 @@ void Figures::report_joins(Report& report) const {
     one.departure_spread = figures.spread.summary();
     one.late_replies = figures.late_replies;
     one.late_reply_nanos = figures.late_reply_nanos;
+    one.lateness_blocks = figures.lateness.rows();
     one.critical_late_replies = figures.critical_late_replies.rounds;
     one.critical_late_reply_nanos = figures.critical_late_replies.nanos;
     report.series.push_back({"departure spread",
@@ -119,6 +126,7 @@ void Figures::report_hops(Report& report) const {
       crossing.to_cluster = shape_.structure.clusters[to.cluster];
       crossing.is_wan = hop.is_wan;
       crossing.two_way = figures.both.summary();
+      crossing.blocks = figures.travel.rows();
       crossing.one_way_half_mean = figures.both.mean() / 2;
       crossing.down_one_way = figures.down.summary();
       crossing.up_one_way = figures.up.summary();
@@ -192,6 +200,10 @@ void Figures::report_links(Report& report) const {
       link.travel = (first.role == 1 ? busiest.up : busiest.down).summary();
     }
     link.blocks = travels.rows();
+    if (link.source == "link records" && link.travel.count > 0)
+      link.transmission_nanos = nanos_of_byte(shape_.structure.wrappers[wrapper]) *
+                                static_cast<double>(link.payload_bytes) /
+                                static_cast<double>(link.travel.count);
     report.series.push_back({"travel", link.place.wrapper, link.blocks});
     report.links.push_back(std::move(link));
   }

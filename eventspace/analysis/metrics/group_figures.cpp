@@ -90,7 +90,7 @@ void GroupFigures::add_share(const HostShare& share) {
     Member& member = members_.try_emplace({group, one.thread}, exact_).first->second;
     std::int64_t& end = last_end_[one.thread];
     if (member.next == share.share.operation && end != no_end && one.begin_nanos >= end)
-      member.computation.add(one.begin_nanos - end);
+      member.add_computation(one.begin_nanos - end);
     member.next = std::max<std::uint64_t>(member.next, std::uint64_t{share.share.operation} + 1);
     end = std::max(end, one.end_nanos);
   }
@@ -231,7 +231,7 @@ void GroupFigures::add_messages(const GroupMessages& messages) {
                     step.end_nanos, step.bytes);
       if (!sender || step.begin_nanos > messages.step(*sender).begin_nanos) continue;
       link_of(step.peer, shares[share].host)
-          .latency.add(step.end_nanos - messages.step(*sender).end_nanos);
+          .add_latency(step.end_nanos - messages.step(*sender).end_nanos);
     }
 }
 
@@ -306,7 +306,8 @@ void GroupFigures::report_members(GroupsReport& report) const {
     const Structure::Host& host = structure_.hosts[structure_.host_of_thread(key.second)];
     report.members.push_back({structure_.thread_name(key.second), key.first, host.name,
                               structure_.clusters[host.cluster], member.computation.summary(),
-                              member.late.operations, member.late.nanos});
+                              member.late.operations, member.late.nanos,
+                              member.computations.rows()});
   }
 }
 
@@ -317,7 +318,8 @@ void GroupFigures::report_links(GroupsReport& report) const {
                                link.latency.summary(),
                                link.nanos_per_mebibyte == std::numeric_limits<std::int64_t>::max()
                                    ? 0
-                                   : link.nanos_per_mebibyte});
+                                   : link.nanos_per_mebibyte,
+                               link.latencies.rows()});
   for (const auto& [key, sums] : hosts_)
     report.hosts.push_back({structure_.hosts[key.first].name,
                             structure_.hosts[key.second].name,
@@ -326,7 +328,8 @@ void GroupFigures::report_links(GroupsReport& report) const {
                             sums.second,
                             false,
                             {},
-                            0});
+                            0,
+                            {}});
   report.other_messages = other_messages_;
 }
 

@@ -71,13 +71,23 @@ class GroupFigures {
     explicit Link(std::size_t exact) : latency(exact) {}
     std::uint64_t messages = 0, bytes = 0;
     Distribution latency;
+    Blocks latencies;
     std::int64_t nanos_per_mebibyte = std::numeric_limits<std::int64_t>::max();
+    void add_latency(std::int64_t nanos) {
+      latency.add(nanos);
+      latencies.add(nanos);
+    }
   };
   struct Member {
     explicit Member(std::size_t exact) : computation(exact) {}
     Distribution computation;
+    Blocks computations;
     std::uint64_t next = 0;  // index of the member's next operation in the group
     Total late;
+    void add_computation(std::int64_t nanos) {
+      computation.add(nanos);
+      computations.add(nanos);
+    }
   };
 
   bool is_possible(std::uint32_t host, const EventRecord& record) const;

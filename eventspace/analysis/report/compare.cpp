@@ -8,98 +8,32 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numbers>
 #include <random>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "eventspace/analysis/report/bootstrap.hpp"
 #include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
 
 namespace eventspace {
 namespace {
 
-constexpr std::size_t least_blocks = 16;
-constexpr int resamples = 400;
 constexpr std::size_t rows_of_a_screen = 20;
 constexpr const char* outside_of_threads = "before threads began or after they ended (mean)";
 
 using Random = std::mt19937_64;
-using Rows = std::vector<Blocks::Row>;
 
-void add(Blocks::Row& sum, const Blocks::Row& row) {
-  sum.sum += row.sum;
-  sum.count += row.count;
-}
-
-double mean_of(const Blocks::Row& row) { return row.sum / static_cast<double>(row.count); }
-
-Blocks::Row all_of(const Rows& rows) {
-  Blocks::Row all;
-  for (const Blocks::Row& row : rows) add(all, row);
-  return all;
-}
-
-/// Returns the length of the blocks of the block bootstrap: the number of consecutive rows that are
-/// resampled together. Long blocks cover the dependence between rounds; short blocks are more
-/// numerous. With the square root of the number of rows, the number of blocks equals their length.
-std::size_t length_of(const Rows& rows) {
-  return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
-}
-
-/// Returns an estimate of the standard deviation of the mean, by resampling. The last row may have
-/// fewer rounds, and has less weight accordingly.
-double deviation_of(const Rows& rows, Random& random) {
-  const std::size_t length = length_of(rows);
-  Rows long_rows(rows.size());  // sum of each `length` consecutive rows, cyclically
-  for (std::size_t first = 0; first < rows.size(); ++first)
-    for (std::size_t place = 0; place < length; ++place)
-      add(long_rows[first], rows[(first + place) % rows.size()]);
-  const std::size_t drawn = rows.size() / length;
-  const double centre = mean_of(all_of(rows));
-  double squares = 0;
-  for (int resample = 0; resample < resamples; ++resample) {
-    Blocks::Row all;
-    for (std::size_t row = 0; row < drawn; ++row) add(all, long_rows[random() % long_rows.size()]);
-    squares += std::pow(mean_of(all) - centre, 2);
-  }
-  return std::sqrt(squares / resamples * static_cast<double>(drawn) /
-                   static_cast<double>(drawn - 1));
-}
-
-/// Returns a number x of standard deviations. In a normal distribution, the share `outside` of the
-/// values is more than x standard deviations away from the mean.
-double normal_quantile(double outside) {
-  double low = 0;
-  double high = 40;
-  while (high - low > 1e-9) {
-    const double middle = (low + high) / 2;
-    (std::erfc(middle / std::numbers::sqrt2) > outside ? low : high) = middle;
-  }
-  return low;
-}
-
-/// Returns the same as normal_quantile() for Student's t distribution with `freedom` degrees of
-/// freedom. It is needed because few rows give only a rough standard deviation (Abramowitz and
-/// Stegun 1964, 26.7.5).
-double student_quantile(double outside, double freedom) {
-  const double z = normal_quantile(outside);
-  const auto power = [z](int exponent) { return std::pow(z, exponent); };
-  return z + (power(3) + z) / (4 * freedom) +
-         (5 * power(5) + 16 * power(3) + 3 * z) / (96 * std::pow(freedom, 2)) +
-         (3 * power(7) + 19 * power(5) + 17 * power(3) - 15 * z) / (384 * std::pow(freedom, 3));
-}
-
-Difference difference_of(const Rows& before, const Rows& after, double outside, double least_share,
-                         Random& random) {
+Difference compare_rows(const BlockRows& before, const BlockRows& after, double outside,
+                        double least_share, Random& random) {
+  const MeanEstimate old_mean = estimate_mean(before, random);
+  const MeanEstimate new_mean = estimate_mean(after, random);
+  const MeanEstimate change = difference_of(new_mean, old_mean);
   Difference one;
-  one.before = mean_of(all_of(before));
-  one.after = mean_of(all_of(after));
-  const double deviation = std::hypot(deviation_of(before, random), deviation_of(after, random));
-  const auto freedom = static_cast<double>(
-      std::min(before.size() / length_of(before), after.size() / length_of(after)) - 1);
-  const double reach = deviation * student_quantile(outside, freedom);
+  one.before = old_mean.mean;
+  one.after = new_mean.mean;
+  const double reach = change.deviation * student_quantile(outside, change.freedom);
   one.low = one.change() - reach;
   one.high = one.change() + reach;
   const double least = std::max(difference_nanos, least_share * std::abs(one.before));
@@ -163,10 +97,10 @@ RunDifference runs_of(const TimeReport& before, const TimeReport& after, double 
   run.after_nanos = after.run_nanos;
   run.iterations_before = before.iterations.count;
   run.iterations_after = after.iterations.count;
-  const Rows old_rows = before.iterations.lengths.rows();
-  const Rows new_rows = after.iterations.lengths.rows();
-  if (std::min(old_rows.size(), new_rows.size()) >= least_blocks)
-    run.iteration = difference_of(old_rows, new_rows, 1 - interval_share, least_share, random);
+  const BlockRows old_rows = before.iterations.lengths.rows();
+  const BlockRows new_rows = after.iterations.lengths.rows();
+  if (std::min(old_rows.size(), new_rows.size()) >= resampled_rows_least)
+    run.iteration = compare_rows(old_rows, new_rows, 1 - interval_share, least_share, random);
   run.has_equal_cuts = before.iterations.cut_at == after.iterations.cut_at &&
                        before.iterations.each == after.iterations.each;
   run.parts = parts_of(before, after);
@@ -186,7 +120,7 @@ Comparison compare(const Report& before, const Report& after, double least_share
     const auto same = new_series.find(name);
     if (same == new_series.end()) {
       comparison.only_before.push_back(name);
-    } else if (std::min(series->rows.size(), same->second->rows.size()) < least_blocks) {
+    } else if (std::min(series->rows.size(), same->second->rows.size()) < resampled_rows_least) {
       comparison.too_short.push_back(name);
     } else {
       both.emplace_back(series, same->second);
@@ -199,7 +133,7 @@ Comparison compare(const Report& before, const Report& after, double least_share
   Random random(seed);
   comparison.run = runs_of(before.time, after.time, least_share, random);
   for (const auto& [old_one, new_one] : both) {
-    Difference one = difference_of(old_one->rows, new_one->rows, outside, least_share, random);
+    Difference one = compare_rows(old_one->rows, new_one->rows, outside, least_share, random);
     one.figure = old_one->figure;
     one.what = old_one->what;
     comparison.differences += one.is_one;

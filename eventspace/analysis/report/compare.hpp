@@ -132,11 +132,8 @@ void describe(Visitor& visit, const Comparison& comparison) {
   visit.field("only_after", comparison.only_after, units::none, "Figures of the second run only.");
 }
 
-/// Compares the series of two reports. Iterations depend on each other, so consecutive rounds are
-/// resampled together. The seed makes the result repeatable.
-///
-/// `least_share` replaces difference_share.
-/// Paper: Politis and Romano 1992, circular block bootstrap.
+/// Compares the series of two reports. The intervals are those of estimate_mean(). The seed makes
+/// the result repeatable. `least_share` replaces difference_share.
 Comparison compare(const Report& before, const Report& after, double least_share = difference_share,
                    std::uint64_t seed = 1);
 

@@ -130,6 +130,7 @@ struct GroupMemberReport {
   Summary computation;
   std::uint64_t last = 0;
   std::int64_t late_nanos = 0;
+  std::vector<Blocks::Row> blocks;  ///< consecutive times between operations
 };
 
 template <class Visitor>
@@ -155,6 +156,7 @@ struct GroupLinkReport {
   bool is_between_clusters = false;
   Summary latency;
   std::int64_t nanos_per_mebibyte = 0;
+  std::vector<Blocks::Row> blocks;  ///< latencies of consecutive messages
 };
 
 template <class Visitor>

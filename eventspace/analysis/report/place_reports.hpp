@@ -68,6 +68,7 @@ struct JoinReport {
   std::string latest_reply_to;  ///< host to which late replies went most often
   std::uint64_t critical_late_replies = 0;
   std::int64_t critical_late_reply_nanos = 0;
+  std::vector<Blocks::Row> lateness_blocks;  ///< delays of late replies of consecutive rounds
   std::vector<Contributor> contributors;
 };
 
@@ -158,6 +159,7 @@ struct CrossingReport {
   std::uint64_t messages = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t critical_rounds = 0;
+  std::vector<Blocks::Row> blocks;  ///< two-way times of consecutive rounds
 };
 
 template <class Visitor>
@@ -196,6 +198,7 @@ struct LinkReport {
   std::uint64_t payload_bytes = 0;
   std::uint64_t critical_rounds = 0;
   std::vector<Blocks::Row> blocks;  ///< travel times of consecutive messages
+  double transmission_nanos = 0;    ///< mean part of the travel time that the bandwidth takes
 };
 
 template <class Visitor>

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "eventspace/analysis/report/conditional_report.hpp"
@@ -14,6 +16,7 @@
 #include "eventspace/analysis/report/fields.hpp"
 #include "eventspace/analysis/report/group_report.hpp"
 #include "eventspace/analysis/report/place_reports.hpp"
+#include "eventspace/analysis/report/significance.hpp"
 #include "eventspace/analysis/report/thread_reports.hpp"
 #include "eventspace/analysis/report/time_report.hpp"
 #include "eventspace/analysis/report/timeline_report.hpp"
@@ -40,8 +43,8 @@ constexpr std::string_view finding_name(FindingKind kind) { return name_in(findi
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
 
-/// Cause of lost time that the report names. eventspace/analysis/diagnosis/findings.hpp has the
-/// thresholds.
+/// Cause of lost time that the report names. eventspace/analysis/report/significance.hpp has the
+/// constants.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;
@@ -49,13 +52,19 @@ struct Finding {
   double figure = 0;
   std::string unit;  ///< one of finding_units
   std::int64_t cost_nanos = 0;
+  /// Time that the cause took at its own place, in total. The run lost at most that much, because
+  /// others may have taken as long anyway.
+  std::int64_t lost_nanos = 0;
+  /// Comparison on which the finding rests. nullopt if it rests on none, as a delay that the config
+  /// declares.
+  std::optional<Compared> compared;
   std::string basis;
   /// Whether cost_nanos is the difference to a predicted run without the finding. Otherwise it is
   /// an estimate: a difference of times multiplied by a number of rounds.
   bool is_predicted = false;
   bool is_of_group = false;  ///< whether the finding is about operations of a group
-  /// Whether the predicted cost is less than 0.1% of the run. The run may still become shorter if
-  /// other findings are removed as well.
+  /// Whether the predicted cost is less than Report::name_from_share of the run. The run may still
+  /// become shorter if other findings are removed as well.
   bool is_hidden = false;
   /// Predicted time of the run without this finding and all earlier ones in the list; 0 if not
   /// predicted.
@@ -95,10 +104,26 @@ void describe(Visitor& visit, const Finding& finding) {
   visit.field("cost_nanos", finding.cost_nanos, units::nanos,
               "Time by which the run would be shorter without the finding. If it could not be "
               "predicted: cost on the critical paths, in total.");
+  visit.field(
+      "lost_nanos", finding.lost_nanos, units::nanos,
+      "Time that the cause took at its own place, in total. The run lost at most that much.");
+  const Presence compared =
+      left_out(!finding.compared, "if the finding rests on no comparison, as a declared delay");
+  const Compared comparison = finding.compared.value_or(Compared{});
+  visit.field(
+      "mean_nanos", comparison.nanos, units::nanos,
+      "Mean time of a computation or message; for noise and late replies: their part of it.",
+      compared);
+  visit.field("usual_nanos", comparison.usual_nanos, units::nanos,
+              "Mean or declared time that it is compared with.", compared);
+  visit.field("interval_nanos", std::tuple(comparison.low, comparison.high), units::nanos,
+              "Confidence interval of `mean_nanos` minus `usual_nanos`. The intervals of all "
+              "comparisons of a report hold together in 99 of 100 reports.",
+              compared);
   visit.field("predicted", finding.is_predicted, units::none,
               "True if the cost is from a predicted run without the finding.");
   visit.field("hidden", finding.is_hidden, units::none,
-              "True if the finding alone costs less than 0.1% of the run.");
+              "True if the finding alone costs less than `named_from_share` of the run.");
   visit.field("run_without_nanos", finding.run_without_nanos, units::nanos,
               "Predicted time of the run without this finding and all before it.",
               left_out_if_false("predicted", finding.is_predicted));
@@ -159,6 +184,7 @@ struct Series {
 struct Report {
   CoverageReport coverage;
   TimeReport time;
+  double name_from_share = eventspace::name_from_share;  ///< least cost of a finding
   std::vector<Finding> findings;
   std::vector<CriticalReport> critical;
   std::vector<LatenessReport> lateness;
@@ -187,6 +213,8 @@ void describe(Visitor& visit, const Report& report) {
               units::none, "Clocks that the figures are from.");
   visit.field("coverage", report.coverage, units::none, "Records that were used.");
   visit.field("time", report.time, units::none, "Where the time of the run went.");
+  visit.field("named_from_share", report.name_from_share, units::share,
+              "Least cost of a finding, as a share of the run.");
   visit.field("findings", report.findings, units::none, "Findings, the most expensive first.");
   visit.field("critical_paths", report.critical, units::none, "Trees of collectives.");
   visit.field("lateness", report.lateness, units::none, "Collectives with late threads.");
@@ -208,7 +236,17 @@ void describe(Visitor& visit, const Report& report) {
 
 /// Returns sentences about records that could not be used, or that may be missing.
 std::vector<std::string> notes_of(const Report& report);
-/// Returns a text with the cost of a finding; "" if the cost is not known.
+/// Returns the time of the run. If the hosts have no common clock, it is the mean time of the
+/// threads.
+std::int64_t length_of_run(const TimeReport& time);
+/// Whether a cause that is not chance costs enough to be named. Its predicted cost or the time that
+/// it took at its own place must be at least Report::name_from_share of the run. In the second case
+/// it is hidden behind others.
+bool costs_enough(const Finding& finding, const Report& report);
+/// Whether a cause took so much time that it is named even if it is too rare for a comparison.
+bool is_always_named(std::int64_t lost_nanos, const Report& report);
+/// Returns a text with the cost of a finding and the interval of its difference; "" if the cost is
+/// not known.
 std::string cost_text(const Finding& finding, const TimeReport& time);
 /// Returns the text that a report contains in place of findings if there are none.
 std::string text_without_findings(const Report& report);

@@ -453,16 +453,6 @@ std::vector<std::string> notes_of(const Report& report) {
   return notes;
 }
 
-std::string cost_text(const Finding& finding, const TimeReport& time) {
-  if (finding.is_predicted)
-    return fmt::format("{}without it the run would be {:.6f} s shorter{}",
-                       finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos),
-                       time.has_recorded_decisions ? ", with the recorded decisions" : "");
-  if (finding.cost_nanos > 0)
-    return fmt::format("cost {:.3f} s in total", seconds(finding.cost_nanos));
-  return "";
-}
-
 std::string text_without_findings(const Report& report) {
   const bool is_any =
       !report.groups.operations.empty() ||

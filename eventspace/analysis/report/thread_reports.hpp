@@ -48,8 +48,14 @@ struct ThreadReport {
   std::int64_t critical_computation_nanos = 0;
   std::int64_t critical_noise_nanos = 0;
   std::int64_t longest_begin_nanos = 0;  ///< begin of the longest computation
+  /// Whether noise in all computations explains that the thread is slower than others.
+  bool is_noise_in_all = false;
+  /// Whether the thread computed at no other place before the same collective longer in total.
+  bool is_main_place = false;
   /// Durations of consecutive computations, and times at which they began.
   std::vector<Blocks::Row> blocks, block_begins;
+  /// Durations of consecutive computations without their noise, and their noise.
+  std::vector<Blocks::Row> quiet_blocks, noise_blocks;
 };
 
 template <class Visitor>

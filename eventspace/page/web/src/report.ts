@@ -50,6 +50,7 @@ export interface Figures {
   clocks: string;
   coverage: Coverage;
   time: Time;
+  named_from_share: number;
   findings: Finding[];
   critical_paths: CriticalPath[];
   lateness: Lateness[];
@@ -189,6 +190,10 @@ export interface Finding {
   to_share?: number;
   at_nanos?: number;
   cost_nanos: number;
+  lost_nanos: number;
+  mean_nanos?: number;
+  usual_nanos?: number;
+  interval_nanos?: [number, number];
   predicted: boolean;
   hidden: boolean;
   run_without_nanos?: number;
