@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,13 @@ TEST_CASE("significance: a difference that was searched needs the share of one p
   };
   CHECK(is_found(0.99 * chance_share / 100));
   CHECK_FALSE(is_found(1.01 * chance_share / 100));
+  // A searched difference that is chance does not make the next comparison easier.
+  Comparisons all;
+  all.add({student_quantile(0.3 * chance_share, freedom), 1, freedom}, {0, 0, freedom}, 100);
+  const std::size_t next =
+      all.add({student_quantile(0.7 * chance_share, freedom), 1, freedom}, {0, 0, freedom}, 1);
+  all.correct();
+  CHECK_FALSE(all.at(next).is_longer());
 }
 
 TEST_CASE("significance: fewer rows than the bootstrap needs are not compared") {
@@ -301,5 +309,104 @@ TEST_CASE("findings: a level lasts at least three of the blocks of the run") {
     const Names named = named_in(analyse(options, 128));
     INFO(length);
     CHECK(named == (length < 3 ? Names{} : Names{"change beta-2/0"}));
+  }
+}
+
+namespace {
+
+/// Returns the report of thread beta-2/1 in a run with this jitter.
+ThreadReport last_thread_of(sample::Options options, std::uint64_t rounds = 1000) {
+  const Report report = analyse(std::move(options), rounds);
+  return *std::find_if(report.threads.begin(), report.threads.end(),
+                       [](const ThreadReport& one) { return one.name == "beta-2/1"; });
+}
+
+bool is_tenth(std::uint64_t iteration) { return iteration % 10 == 5; }
+
+}  // namespace
+
+TEST_CASE("findings: noise that is always named is a stall below five events") {
+  for (const std::uint64_t events : {4u, 5u}) {
+    sample::Options options;
+    options.jitter = jitter_of(13, 100 * ms, [=](std::uint64_t iteration) {
+      return iteration % 150 == 100 && iteration < 150 * events;
+    });
+    CHECK(named_in(analyse(options, 800)) ==
+          Names{events < 5 ? "stall beta-2/1" : "noisy_thread beta-2/1"});
+  }
+}
+
+TEST_CASE("findings: an outlier exceeds its base by a share, a time and a multiple of the spread") {
+  const auto outliers = [](std::int64_t computation, std::int64_t more, std::int64_t spread) {
+    sample::Options options;
+    options.computation = computation;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      if (thread == 13 && is_tenth(iteration)) return more;
+      return iteration % 5 == 0 ? -spread : 0;
+    };
+    return last_thread_of(options).outliers;
+  };
+  CHECK(outliers(400 * us, 49 * us, 0) == 0);
+  CHECK(outliers(400 * us, 51 * us, 0) == 100);
+  CHECK(outliers(30 * ms, 590 * us, 0) == 0);
+  CHECK(outliers(30 * ms, 610 * us, 0) == 100);
+  CHECK(outliers(30 * ms, 3900 * us, ms) == 0);
+  CHECK(outliers(30 * ms, 4100 * us, ms) == 100);
+}
+
+TEST_CASE("findings: outliers are determined from sixteen computations on") {
+  sample::Options options;
+  options.jitter = jitter_of(13, 10 * ms, [](std::uint64_t iteration) { return iteration == 7; });
+  CHECK(last_thread_of(options, base_computations - 1).outliers == 0);
+  CHECK(last_thread_of(options, base_computations).outliers == 1);
+}
+
+TEST_CASE("findings: noise is in all computations from one in twenty outliers on") {
+  for (const std::uint64_t events : {49u, 50u}) {
+    runtime::Random random(1);
+    std::set<std::uint64_t> hit;
+    while (hit.size() < events) hit.insert(random.below(1000));
+    sample::Options options;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      return thread != 13 ? 0 : hit.contains(iteration) ? 12 * ms : 6 * ms;
+    };
+    CHECK(last_thread_of(options).base_nanos == (events < 50 ? 36 * ms : 30 * ms));
+  }
+}
+
+TEST_CASE("findings: noise explains at most three events in each computation") {
+  for (const std::int64_t times : {3, 4}) {
+    sample::Options options;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      if (thread != 13) return 0;
+      return times * 2 * ms + (iteration * 2654435761u % 5 == 0 ? 2 * ms : 0);
+    };
+    Names expected = {"noisy_thread beta-2/1"};
+    if (times == 4) expected.emplace_back("slow_thread beta-2/1");
+    CHECK(named_in(analyse(options)) == expected);
+  }
+}
+
+TEST_CASE("findings: a reply is late from one millisecond on") {
+  for (const std::int64_t late : {999 * us, 1000 * us}) {
+    sample::Options options;
+    options.late_replies = {{"sum.join.beta", late}};
+    CHECK(named_in(analyse(options, 300)) ==
+          (late < ms ? Names{} : Names{"late_broadcast sum.join.beta"}));
+  }
+}
+
+TEST_CASE("findings: two levels differ by at least eight of their standard deviations") {
+  // Each block of 128 deviates by 1 ms from its level, in turns. The deviation of a difference of
+  // two halves is therefore 0.178 ms.
+  for (const std::int64_t more : {1380 * us, 1470 * us}) {
+    sample::Options options;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      return (iteration % 2 == 0 ? ms : -ms) + (thread == 13 && iteration >= 64 ? more : 0);
+    };
+    const Names named = named_in(analyse(options, 128));
+    const bool is_change = std::find(named.begin(), named.end(), "change beta-2/1") != named.end();
+    INFO(more);
+    CHECK(is_change == (more > 1425 * us));
   }
 }
