@@ -146,9 +146,11 @@ void find_holds(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-void name_late_replies(const JoinReport& join, const Compared& compared,
+/// Names late replies that are not chance, or that took so much time that they are always named.
+void name_late_replies(const JoinReport& join, const Compared& compared, const Report& report,
                        std::vector<Finding>& found) {
-  if (!compared.is_longer()) return;
+  if (join.late_replies == 0) return;
+  if (!compared.is_longer() && !is_always_named(join.late_reply_nanos, report)) return;
   Finding finding = finding_of(FindingKind::late_broadcast, compared, join.rounds);
   finding.place = join.place;
   finding.figure =
@@ -201,7 +203,7 @@ void compare_replies(Search& search) {
   for (const JoinReport& join : search.report().joins) {
     const std::size_t comparison = search.comparisons().add(join.lateness_blocks, 0.0);
     search.when_known([&search, &join, comparison](std::vector<Finding>& found) {
-      name_late_replies(join, search.result(comparison), found);
+      name_late_replies(join, search.result(comparison), search.report(), found);
     });
   }
   search.when_known([&search](std::vector<Finding>& found) { find_holds(search.report(), found); });
