@@ -14,7 +14,6 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 using eventspace::TraceDirectory;
-using trace_sample::Folder;
 
 constexpr int hosts = 5;
 
@@ -33,7 +32,7 @@ collectives:
 }  // namespace
 
 TEST_CASE("tracing of processes: every host's file has an end and all are put on one clock") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say&) {
     for (int i = 0; i < 100; ++i) {
@@ -61,7 +60,7 @@ TEST_CASE("tracing of processes: every host's file has an end and all are put on
 
 TEST_CASE(
     "tracing of processes: records of a killed host are used and its missing end is reported") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say& say) {
     for (int i = 0; i < 100'000; ++i) {
@@ -88,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("tracing of processes: a directory with a trace is refused by every host") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say&) { thread.path("sum").move_value(1.0); };
   for (const int expected : {0, 2}) {

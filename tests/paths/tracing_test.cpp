@@ -22,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using eventspace::EventKind;
 using namespace test_support;
-using trace_sample::Folder;
 
 constexpr const char* config = R"(
 clusters:
@@ -61,7 +60,7 @@ std::map<std::uint64_t, int> whole_records(const std::filesystem::path& director
 }  // namespace
 
 TEST_CASE("tracing: every host writes its records and the directory describes itself") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
   const eventspace::TraceDirectory trace(folder.path());
@@ -79,7 +78,7 @@ TEST_CASE("tracing: every host writes its records and the directory describes it
 }
 
 TEST_CASE("tracing: each thread records its begin and end and each collector each operation") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
   auto kinds = whole_records(folder.path());
@@ -98,7 +97,7 @@ TEST_CASE("tracing: each thread records its begin and end and each collector eac
 
 TEST_CASE("tracing: a further deployment has its own trace without records of others") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   const Sim pair(
       "clusters: {one: {hosts: [alpha-0], threads: 1}, other: {hosts: [beta-1], threads: 1}}\n"
@@ -141,7 +140,7 @@ TEST_CASE("tracing: a further deployment has its own trace without records of ot
 }
 
 TEST_CASE("tracing: computation times of threads can be extracted") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
   const auto times =
@@ -153,7 +152,7 @@ TEST_CASE("tracing: computation times of threads can be extracted") {
 }
 
 TEST_CASE("tracing: two runs of one seed write the same records") {
-  const Folder one, other;
+  const trace_sample::Folder one, other;
   const Sim sim(config, traced());
   run(sim, one.path());
   run(sim, other.path());
@@ -170,7 +169,7 @@ TEST_CASE("tracing: two runs of one seed write the same records") {
 }
 
 TEST_CASE("tracing: a run does not overwrite the trace of another one") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
   CHECK_THROWS_WITH(run(sim, folder.path()),
@@ -178,7 +177,7 @@ TEST_CASE("tracing: a run does not overwrite the trace of another one") {
 }
 
 TEST_CASE("tracing: a trace that cannot be written does not fail the run") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   const paths::RunOptions options = {.clock = runtime::ClockKind::virtual_time,
                                      .trace = {folder.path().string(), {}}};
@@ -195,7 +194,7 @@ TEST_CASE("tracing: a trace that cannot be written does not fail the run") {
 }
 
 TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced());
   const bool is_lost = GENERATE(true, false);
   runtime::Runtime runtime;  // steady clock, on which no records are flushed before the end
@@ -216,7 +215,7 @@ TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
 }
 
 TEST_CASE("tracing: recording does not change the behaviour of a run") {
-  const Folder folder;
+  const trace_sample::Folder folder;
   base::Nanos end{0};
   run_traced(Sim(config, traced()), folder.path(), [&](paths::Thread& thread) {
     compute_and_move(thread);
@@ -253,7 +252,7 @@ TEST_CASE("tracing: the structure has each wrapper's job as derived for older tr
 TEST_CASE("tracing: the records of every relaxation form whole rounds") {
   const std::string algorithm = GENERATE("exact", "conditional:demand", "conditional:subscribe:4",
                                          "periodic:5", "lagged:2", "budget:6,3");
-  const Folder folder;
+  const trace_sample::Folder folder;
   const Sim sim(config, traced(algorithm));
   run(sim, folder.path());
   const auto report = report_of(folder.path()).report;
