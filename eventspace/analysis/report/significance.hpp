@@ -32,10 +32,10 @@ inline constexpr double alike_share = 0.1;
 /// within which the middle half of them must be.
 inline constexpr std::size_t like_others_least = 3;
 inline constexpr double like_others_factor = 1.1;
-/// A thread is slow only if its short computations are long, too: its 10th percentile must exceed
-/// that of the others by at least this share of the difference of the means. Otherwise only some
-/// computations are long. The same holds for the median of a member of a group, and for the fastest
-/// message on a link between members.
+/// A thread is slow only if its short computations are long, too. Otherwise only some of its
+/// computations are long. Its 10th percentile must therefore exceed that of the others by at least
+/// this share of the difference of the means. The same holds for the median of a member of a group,
+/// and for the fastest message on a link between members.
 inline constexpr double shifted_share = 0.5;
 
 // Noise.
