@@ -107,14 +107,16 @@ void predict_costs(const Predictor& predictor, Report& report) {
   };
   std::vector<Candidate> candidates;
   std::vector<Finding> others;
+  std::size_t predicted = 0;
   for (Finding& finding : findings) {
-    auto change = candidates.size() < predicted_findings_max ? change_without(finding, predictor)
-                                                             : std::nullopt;
+    auto change =
+        predicted < predicted_findings_max ? change_without(finding, predictor) : std::nullopt;
     if (!change) {
       if (!costs_enough(finding, report)) continue;
       others.push_back(std::move(finding));
       continue;
     }
+    ++predicted;
     finding.cost_nanos = run_nanos - predictor.run_nanos({*change});
     finding.is_predicted = true;
     finding.is_hidden = static_cast<double>(finding.cost_nanos) <

@@ -260,8 +260,8 @@ Finding change_of(const LinkReport& link, const Higher& part, const Search& sear
   return finding;
 }
 
-/// Whether a change of a thread explains an earlier finding: noise that is as long as the change,
-/// or slowness or long computations that cost no more than the change does.
+/// Whether a change of a thread explains an earlier finding. It explains noise that is as long as
+/// the change, and slowness that costs no more than the change does.
 bool explains(const ChangedThread& changed, const Finding& finding) {
   constexpr double about = 1.25;
   const ThreadReport& thread = *changed.thread;

@@ -38,7 +38,7 @@ std::int64_t lost_in(const Compared& compared, std::uint64_t count) {
 Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count) {
   Finding finding;
   finding.kind = kind;
-  finding.compared = compared;
+  if (compared.is_known) finding.compared = compared;
   finding.lost_nanos = lost_in(compared, count);
   return finding;
 }
@@ -281,7 +281,6 @@ void find_rare_noise(Search& search, std::vector<Finding>& found) {
         !is_always_named(thread.noise_nanos, report))
       continue;
     name_noisy_thread(thread, {}, report, found);
-    found.back().compared.reset();
     found.back().lost_nanos = thread.noise_nanos;
   }
 }

@@ -62,7 +62,7 @@ class LinkComparisons {
       if (is_back) add(link, other, other.place.wrapper + ", the way back", references);
       if (!link.is_wan && other.from_cluster != link.from_cluster) continue;
       like.push_back(&other);
-      like_nanos.push_back(mean_of(other.blocks) - other.transmission_nanos);
+      like_nanos.push_back(other.travel.mean - other.transmission_nanos);
     }
     if (const auto middle = middle_of_alike(like_nanos))
       add(link, *like[*middle],
@@ -187,7 +187,7 @@ void compare_networks(Search& search) {
       for (const CrossingReport* other : crossings) {
         if (other == crossing) continue;
         others.push_back(other);
-        nanos.push_back(mean_of(other->blocks));
+        nanos.push_back(other->two_way.mean);
       }
       const auto middle = middle_of_alike(nanos);
       if (!middle) continue;
