@@ -410,3 +410,16 @@ TEST_CASE("findings: two levels differ by at least eight of their standard devia
     CHECK(is_change == (more > 1425 * us));
   }
 }
+
+TEST_CASE("findings: a stall of a thread whose level also changed is named next to the change") {
+  sample::Options options;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    if (thread != 13) return 0;
+    return (iteration >= 150 ? 450 * us : 0) + (iteration == 70 ? 400 * ms : 0);
+  };
+  CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1", "stall beta-2/1"});
+  // Without the stall, the change also explains that the thread is slower on average.
+  options.jitter =
+      jitter_of(13, 450 * us, [](std::uint64_t iteration) { return iteration >= 150; });
+  CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1"});
+}

@@ -46,13 +46,13 @@ class Levels {
     split(0, means_.size());
   }
   const std::vector<Level>& all() const { return levels_; }
-  /// Returns the rows without their levels: what is left of each is its difference to the mean of
-  /// its level.
-  static BlockRows rest_of(const BlockRows& rows, const std::vector<Level>& levels) {
-    BlockRows rest = rows;
-    for (const Level& level : levels)
+  /// Returns what is left of each row without its level: its difference to the mean of the level.
+  /// Spikes are limited as in the search.
+  BlockRows rest() const {
+    BlockRows rest;
+    for (const Level& level : levels_)
       for (std::size_t row = level.from; row < level.to; ++row)
-        rest[row].sum -= level.mean * static_cast<double>(rest[row].count);
+        rest.push_back({means_[row] - level.mean, 1});
     return rest;
   }
 
@@ -165,7 +165,7 @@ std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count, S
       search.report().name_from_share * static_cast<double>(length_of_run(search.report().time));
   std::erase_if(parts, [&](const Higher& part) { return lost_in(part, count) < least; });
   if (parts.empty()) return parts;
-  const MeanEstimate rest = search.comparisons().estimate_once(Levels::rest_of(rows, levels.all()));
+  const MeanEstimate rest = search.comparisons().estimate_once(levels.rest());
   const auto level_of = [&](double mean, std::size_t level_rows) {
     const double of_all = static_cast<double>(rows.size()) / static_cast<double>(level_rows);
     return MeanEstimate{mean, rest.deviation * std::sqrt(of_all), rest.freedom};
@@ -260,13 +260,18 @@ Finding change_of(const LinkReport& link, const Higher& part, const Search& sear
   return finding;
 }
 
+/// Whether a change of a thread explains that computations lost this time.
+bool costs_no_more(std::int64_t lost_nanos, const ChangedThread& changed) {
+  constexpr double about = 1.25;
+  return static_cast<double>(lost_nanos) <=
+         about * lost_in(changed.part, changed.thread->computation.count);
+}
+
 /// Whether a change of a thread explains an earlier finding. It explains noise that is as long as
 /// the change, and slowness that costs no more than the change does.
 bool explains(const ChangedThread& changed, const Finding& finding) {
-  constexpr double about = 1.25;
   const ThreadReport& thread = *changed.thread;
-  const auto lost = static_cast<double>(finding.lost_nanos);
-  const bool is_enough = lost <= about * lost_in(changed.part, thread.computation.count);
+  const bool is_enough = costs_no_more(finding.lost_nanos, changed);
   switch (finding.kind) {
     case FindingKind::noisy_thread: {
       const double more = changed.part.high - changed.part.low;
@@ -288,7 +293,7 @@ void name_changes(const std::vector<ChangedThread>& threads, Search& search,
   std::vector<std::vector<ChangedThread>> groups;
   for (const ChangedThread& changed : threads) {
     if (!search.result(changed.part.comparison).is_longer()) continue;
-    search.explain(*changed.thread);
+    if (costs_no_more(changed.thread->noise_nanos, changed)) search.explain(*changed.thread);
     std::erase_if(found, [&](const Finding& one) { return explains(changed, one); });
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front().thread;
