@@ -22,6 +22,7 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       meeting_(
           table_, peers_, opening.needs_all,
           [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); }),
+      losses_(table_, sender_, queue_, meeting_),
       liveness_({table_, peers_, sender_, queue_, meeting_, rejections}, std::move(gone)),
       goodbyes_(table_, peers_, sender_, queue_),
       tuple_bytes_max_(std::move(opening.tuple_bytes_max)),
@@ -134,6 +135,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
       break;
     case FrameKind::welcome: welcome(connection, frame, wakes); break;
     case FrameKind::heartbeat:  // the reply, an empty frame, is a sign of life
+      losses_.receive(connection, frame.text, wakes);
       sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::credits:
@@ -166,6 +168,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   ++peer.greeted_on;
   meeting_.note_change(wakes);
   sender_.post(connection, FrameKind::welcome);
+  losses_.tell(connection);
   return false;
 }
 
@@ -178,6 +181,7 @@ void Connections::welcome(Connection& connection, const Frame& frame,
   if (connection.short_way && !table_.transport().short_way(connection.id))
     connection.forget_standing();
   sender_.post_first(connection, wakes);
+  losses_.tell(connection);
   meeting_.note_change(wakes);
 }
 

@@ -14,6 +14,7 @@
 #include "paths/connections/frame_sender.hpp"
 #include "paths/connections/goodbyes.hpp"
 #include "paths/connections/liveness.hpp"
+#include "paths/connections/loss_reports.hpp"
 #include "paths/connections/meeting.hpp"
 #include "paths/connections/peer_table.hpp"
 #include "paths/connections/requests.hpp"
@@ -74,6 +75,7 @@ class Connections final : public Receiver {
   Requests& requests() { return requests_; }
   FrameSender& sender() { return sender_; }
   Meeting& meeting() { return meeting_; }
+  LossReports& losses() { return losses_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
   /// Returns the number of frames sent for each graph.
@@ -106,6 +108,7 @@ class Connections final : public Receiver {
   FrameRules rules_;
   Requests requests_;
   Meeting meeting_;
+  LossReports losses_;
   Liveness liveness_;
   Goodbyes goodbyes_;
   const TupleBytesMax tuple_bytes_max_;

@@ -36,6 +36,7 @@ void Meeting::await_peers(runtime::Deadline limit) {
   const std::string limit_text = base::format_time(table_.peers().deadline);
   runtime::Lock lock(table_.mutex());
   while (!absent().empty() && failed_.empty()) {
+    if (give_up_lost(lock)) continue;
     const bool is_last = table_.runtime().is_virtual() || limit.at <= next_word;
     const runtime::Deadline until = is_last ? limit : runtime::Deadline::written_at(next_word);
     const runtime::Reason reason{"the peers of host", table_.name()};
@@ -56,6 +57,26 @@ void Meeting::await_peers(runtime::Deadline limit) {
     pause *= 2;
     next_word += pause;
   }
+}
+
+/// Stops waiting for a missing peer that another peer has reported as lost. Returns false if there
+/// is none.
+/// Requires: `lock` holds the mutex. It is released meanwhile.
+bool Meeting::give_up_lost(runtime::Lock& lock) {
+  for (const std::uint32_t peer : absent()) {
+    const auto lost = lost_.extract(peer);
+    if (lost.empty()) continue;
+    lock.unlock();
+    give_up_(peer, lost.mapped());
+    lock.lock();
+    return true;
+  }
+  return false;
+}
+
+void Meeting::note_loss(std::uint32_t host, const std::string& why, runtime::DeferredWakes& wakes) {
+  lost_.try_emplace(host, why);
+  note_change(wakes);
 }
 
 std::string Meeting::deploy(runtime::Deadline limit) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -27,7 +28,8 @@ class Meeting {
 
   /// Blocks until the call of deploy() has failed, or until each peer is gone or has all its
   /// connections with this host. Prints the missing peers after 5 s, then at growing intervals. At
-  /// `limit`, stops waiting for the peers that are still missing.
+  /// `limit`, stops waiting for the peers that are still missing. Stops waiting earlier for a
+  /// missing peer that another peer reports as lost.
   void await_peers(runtime::Deadline limit);
   /// Like await_peers(), for a call of deploy() that needs all peers. Returns "" on success. If the
   /// call fails, returns the reason immediately, without waiting for further peers. Losses of peers
@@ -44,6 +46,9 @@ class Meeting {
   bool has_failed() const { return !failed_.empty(); }
   /// Wakes waiters after a peer has arrived or was lost.
   void note_change(runtime::DeferredWakes& wakes) { waiting_.wake_all(wakes); }
+  /// Notes that a peer has reported the loss of `host`. If `host` has not arrived, await_peers()
+  /// stops waiting for it.
+  void note_loss(std::uint32_t host, const std::string& why, runtime::DeferredWakes& wakes);
   /// Notes the number in a refusal: the number of the refusing peer's own call with this label.
   void receive_number(const DeploymentId& theirs);
   /// Returns the highest number from receive_number().
@@ -51,6 +56,7 @@ class Meeting {
 
  private:
   std::set<std::uint32_t> absent() const;
+  bool give_up_lost(runtime::Lock& lock);
 
   ConnectionTable& table_;
   PeerTable& peers_;
@@ -59,6 +65,7 @@ class Meeting {
   bool is_wired_;
   std::string failed_;  // reason of the failure; "" unless the call failed or was abandoned
   std::uint64_t received_number_ = 0;
+  std::map<std::uint32_t, std::string> lost_;  // losses that peers have reported, with the reasons
   runtime::WaitList waiting_;
 };
 

@@ -86,8 +86,10 @@ void Deployment::expect(base::Nanos until) {
 /// Releases the paths of a lost peer. Operations that wait for the peer fail with `reason`.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
-  if (!has_closed && (plan_->lanes.is_written || !releases_.have_all()))
+  if (!has_closed && (plan_->lanes.is_written || !releases_.have_all())) {
     connections_.sender().note_failure(why);
+    connections_.losses().report(why);
+  }
   if (!has_closed && label().empty()) host_.peer_lost(peer, reason);
   dispatcher_->release_paths_from(peer, why);
 }

@@ -48,8 +48,10 @@ void warn_of(const std::vector<std::string>& lacks) {
 }  // namespace
 
 std::string failed_elsewhere(Host& host) {
-  const std::string failure = host.deployment().connections().sender().failure();
-  return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
+  Connections& connections = host.deployment().connections();
+  const std::string failure = connections.sender().failure();
+  if (failure.empty()) return failure;
+  return fmt::format("host {}: {}", host.name(), connections.losses().complete(failure));
 }
 
 // ---- hosts ---------------------------------------------------------------------------------

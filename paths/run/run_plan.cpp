@@ -76,13 +76,15 @@ class PlanRun {
 
   [[gnu::noinline]] void report(Host& host, Thread& thread, const Ended& ended) {
     const std::string name = fmt::format("thread {}/{}", host.name(), thread.index());
-    const std::string whose = fmt::format("{}: {}", name, ended.failure);
+    Connections& connections = host.deployment().connections();
+    const std::string failure = connections.losses().complete(ended.failure);
+    const std::string whose = fmt::format("{}: {}", name, failure);
     hosts_.add_failure(whose);
-    host.deployment().connections().sender().note_failure(whose);
+    connections.sender().note_failure(whose);
     if (ended.told)
       thread.fail(*ended.told);  // the thread's other rounds get the same failure
     else
-      thread.fail(fmt::format("{} failed: {}", name, ended.failure));
+      thread.fail(fmt::format("{} failed: {}", name, failure));
   }
 
   /// Keeps a Thread object after the thread has ended, so that late use of a reference to the

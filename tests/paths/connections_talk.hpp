@@ -79,10 +79,11 @@ inline std::shared_ptr<const Plan> plan_of_two(std::uint64_t digest) {
 
 /// Connections of alpha-0. The test plays beta-0.
 struct Talk {
-  explicit Talk(bool carries_short = false) : has_short(carries_short) {}
+  explicit Talk(bool carries_short = false, std::shared_ptr<const Plan> of = plan_of_two(1))
+      : has_short(carries_short), plan(std::move(of)) {}
   const bool has_short;
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}};
-  std::shared_ptr<const Plan> plan = plan_of_two(1);
+  std::shared_ptr<const Plan> plan;
   std::vector<Frame> sent;
   std::vector<ShortFrame> sent_short;
   std::vector<ConnectionId> dropped;

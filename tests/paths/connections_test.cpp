@@ -18,6 +18,47 @@ using namespace paths;
 using namespace std::chrono_literals;
 using namespace test_support;
 
+/// Plan of two hosts, and two more that connect to alpha-0: gamma-0 and gamma-1.
+std::shared_ptr<const Plan> plan_of_four() {
+  auto plan = std::make_shared<Plan>(*plan_of_two(1));
+  plan->clusters.emplace_back("gamma");
+  for (const std::uint32_t number : {2u, 3u}) {
+    plan->hosts.push_back(
+        {fmt::format("gamma-{}", number - 2), 2, 0, 1, 1.0, "tcp://127.0.0.1:7702", {}});
+    plan->shares.emplace_back();
+    plan->shares[0].entrances.push_back({number, 3 + number, 0, 1, 1});
+  }
+  return plan;
+}
+
+/// Delivers the hello of gamma-0 or gamma-1 on a connection of its own. Returns the connection.
+ConnectionId greet_from(Talk& talk, std::uint32_t host) {
+  const ConnectionId connection = 2000 + host;
+  Frame hello = talk.greeting_of(FrameKind::hello, 2, talk.plan->digest);
+  hello.from_host = host;
+  hello.text = talk.plan->hosts[host].name;
+  hello.stage = 3 + host;
+  talk.connections.deliver(connection, std::move(hello));
+  return connection;
+}
+
+/// Delivers a heartbeat of beta-0 with a text.
+void tell(Talk& talk, const std::string& text) {
+  Frame heartbeat = talk.frame(FrameKind::heartbeat);
+  heartbeat.text = text;
+  talk.connections.deliver(Talk::inbound, std::move(heartbeat));
+}
+
+/// Returns the texts of the heartbeats that alpha-0 sent since the previous call.
+std::vector<std::string> told(Talk& talk) {
+  std::vector<std::string> texts;
+  for (const Frame& one : std::exchange(talk.sent, {}))
+    if (one.kind == FrameKind::heartbeat) texts.push_back(one.text);
+  return texts;
+}
+
+constexpr const char* loss_of_gamma_1 = "host gamma-1 is gone: frozen";
+
 }  // namespace
 
 TEST_CASE("connections: a frame that cannot be sent loses only its connection") {
@@ -754,4 +795,69 @@ TEST_CASE("connections: a host never reports itself as gone even if a peer does"
   talk.connections.deliver(Talk::inbound, std::move(goodbye));
   CHECK(talk.connections.sender().failure() ==
         "host beta-0 counts host " + here + " as gone: it gave no sign of life");
+}
+
+TEST_CASE("connections: each peer receives a loss once and a later peer after its welcome") {
+  Talk talk(false, plan_of_four());
+  talk.hello();
+  talk.hello(Talk::second_inbound);
+  talk.connections.losses().report(loss_of_gamma_1);
+  talk.connections.losses().report("host gamma-0 is gone: frozen");
+  CHECK(told(talk) == std::vector<std::string>{loss_of_gamma_1});
+  greet_from(talk, 2);
+  REQUIRE(talk.sent.size() == 2);
+  CHECK(talk.sent.front().kind == FrameKind::welcome);
+  CHECK(told(talk) == std::vector<std::string>{loss_of_gamma_1});
+}
+
+TEST_CASE("connections: the loss that a peer reports is passed on once and quoted in errors") {
+  Talk talk(false, plan_of_four());
+  talk.hello();
+  greet_from(talk, 2);
+  talk.sent.clear();
+  tell(talk, loss_of_gamma_1);
+  tell(talk, "host gamma-0 is gone: frozen");
+  CHECK(told(talk) == std::vector<std::string>{loss_of_gamma_1});  // to gamma-0
+  CHECK(talk.gone.empty());
+  const LossReports& losses = talk.connections.losses();
+  CHECK(losses.complete("it waits") ==
+        std::string("it waits; ") + loss_of_gamma_1 + " (says beta-0)");
+  const std::string named = "thread 0: host gamma-1 is gone: its process has ended";
+  CHECK(losses.complete(named) == named);
+}
+
+TEST_CASE("connections: a text that is not the loss of a third host of the plan is ignored") {
+  Talk talk(false, plan_of_four());
+  talk.hello();
+  greet_from(talk, 2);
+  talk.sent.clear();
+  for (const char* const text :
+       {"", "host gamma-1", "gamma-1 is gone: frozen", "host gamma-2 is gone: frozen",
+        "host alpha-0 is gone: frozen", "host beta-0 is gone: frozen", "host  is gone: "})
+    tell(talk, text);
+  CHECK(told(talk).empty());
+  CHECK(talk.connections.losses().complete("it waits") == "it waits");
+}
+
+TEST_CASE(
+    "connections: the loss that a peer reports ends the wait for a host that has not arrived") {
+  const bool has_arrived = GENERATE(false, true);
+  Talk talk(false, plan_of_four());
+  talk.runtime.run([&] {
+    talk.hello();
+    talk.hello(Talk::second_inbound);
+    if (has_arrived) greet_from(talk, 3);
+    greet_from(talk, 2);
+    auto meeting = talk.runtime.spawn(runtime::ContextRole::service, {"meeting"}, [&] {
+      talk.connections.meeting().await_peers(runtime::Deadline::written_at(60s));
+    });
+    talk.runtime.sleep_for(1s);
+    tell(talk, loss_of_gamma_1);
+    meeting.join();
+    CHECK(talk.runtime.now() == 1s);
+    if (has_arrived)
+      CHECK(talk.gone.empty());
+    else
+      CHECK(talk.gone == std::vector<std::string>{"gamma-1: frozen (says beta-0)"});
+  });
 }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -180,4 +181,37 @@ TEST_CASE("liveness: with a short deadline the survivors of a frozen host end so
   // At most a deadline of 3 s, one second until the errors arrive, and one second to close
   // connections.
   CHECK(*std::max_element(ends.seconds.begin(), ends.seconds.end()) <= 5.0);
+}
+
+TEST_CASE("liveness: an error names the lost host also on a host without a connection to it") {
+  const int port = free_ports(3);
+  const Sim sim(fmt::format(R"(
+hosts:
+  here: {{cluster: alpha, threads: 1, address: "tcp://127.0.0.1:{}"}}
+  between: {{cluster: alpha, threads: 1, address: "tcp://127.0.0.1:{}"}}
+  far: {{cluster: alpha, threads: 1, address: "tcp://127.0.0.1:{}"}}
+elements:
+  log: {{host: here, template: f64}}
+paths:
+  - {{graph: log, host: far, threads: 0,
+     through: [forward: {{to: between}}, forward: {{to: here}}, store: {{element: log}}]}}
+)",
+                            port, port + 1, port + 2));
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
+    for (int round = 0; thread.has_path("log"); ++round) {
+      thread.path("log").move_value(1.0);
+      if (round == 5) say("is at work");
+      thread.sleep_for(1ms);
+    }
+    thread.sleep_for(thread.host().name() == "here" ? 3s : 4s);
+    throw std::runtime_error("an error of its own");
+  });
+  REQUIRE(processes.at("far").says("is at work"));
+  kill_host(processes, "far");
+  HostProcess& here = processes.at("here");
+  CHECK(here.end() == 1);
+  INFO(here.text());
+  CHECK_THAT(here.line("failed: thread "),
+             Catch::Contains("an error of its own; host far is gone: ") &&
+                 Catch::Contains(paths::process_ended) && Catch::EndsWith(" (says between)"));
 }
