@@ -429,11 +429,11 @@ void check_round(const Round& round, Figures& figures) {
 
 }  // namespace
 
-TEST_CASE("liveness: rounds of faults end every survivor in time with the host and its state",
-          "[without_tsan][without_asan]") {
+TEST_CASE("liveness: rounds of faults end every survivor in time with the host and its state") {
   const bool can_cut = VictimNetwork::is_available();
+  if (!can_cut) std::cout << "rounds of faults: no links are cut: that needs root and ip netns\n";
   runtime::Random random(from_environment("PATHS_SEED", 1));
-  const std::uint64_t rounds = from_environment("PATHS_FAULTS", 6);
+  const std::uint64_t rounds = from_environment("PATHS_FAULTS", 4);
   Figures figures;
   for (std::uint64_t round = 0; round < rounds; ++round)
     check_round(draw(random, can_cut), figures);
