@@ -26,9 +26,9 @@ namespace eventspace {
 namespace {
 
 /// Returns how many numbers each distribution may keep exactly, so that all of them together use
-/// about `bytes`. Each contributor at a collector (Lane) has about three distributions.
+/// about `bytes`. Each contributor at a collector (Probe) has about three distributions.
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
-  const std::size_t distributions = 3 * shape.lanes.size() + 1;
+  const std::size_t distributions = 3 * shape.probes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
 }
 
@@ -179,14 +179,14 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
 
 void Analysis::Parts::add_operation(std::uint32_t host, const EventRecord& record) {
   ++coverage.operations;
-  const std::uint32_t lane = shape.lane_of(record.place, record.slot);
-  if (lane == none || !is_stage_of(host, record.place)) {
+  const std::uint32_t probe = shape.probe_of(record.place, record.slot);
+  if (probe == none || !is_stage_of(host, record.place)) {
     ++coverage.unknown;
     return;
   }
-  const std::uint32_t leaf = shape.lanes[lane].leaf;
+  const std::uint32_t leaf = shape.probes[probe].leaf;
   const std::int64_t computed = leaf == none ? -1 : computation.add(leaf, record);
-  rounds.add(lane, record, computed, static_cast<std::uint32_t>(coverage.records));
+  rounds.add(probe, record, computed, static_cast<std::uint32_t>(coverage.records));
 }
 
 void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {

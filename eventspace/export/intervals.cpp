@@ -19,7 +19,7 @@ namespace {
 
 // Nesting depth of records that enclose operations: records of threads and of prefetches.
 constexpr std::uint32_t whole_depth = 0;
-constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
+constexpr std::uint32_t first_probe_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
 // Numbers that stand for a stage in the keys of tracks that have no stage.
 constexpr std::uint32_t link_stage = no_stage - 1;
@@ -58,7 +58,7 @@ Exported for_each_record(
 
 Tracks::Tracks(const Structure& structure) : shape_(structure) {
   add_labels();
-  add_lanes();
+  add_probes();
   add_crossings();
 }
 
@@ -93,33 +93,35 @@ void Tracks::add_labels() {
   }
 }
 
-/// Assigns each Lane (contributor at a collector) to the track of the Lane above it. The Lane gets
-/// a new track if the Lane above it is on another host or above a join.
-void Tracks::add_lanes() {
-  const auto& lanes = shape_.lanes;
-  const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
-  places_.assign(lanes.size(), {none, 0});
-  for (std::uint32_t head = 0; head < lanes.size(); ++head) {
-    const std::uint32_t above = lanes[head].above;
-    if (lanes[head].leaf == none && above != none && host_of(above) == host_of(head)) continue;
-    Place place{head_track(head), first_lane_depth};
-    std::uint32_t lane = head;
+/// Assigns each Probe (contributor at a collector) to the track of the Probe above it. The Probe
+/// gets a new track if the Probe above it is on another host or above a join.
+void Tracks::add_probes() {
+  const auto& probes = shape_.probes;
+  const auto host_of = [&](std::uint32_t probe) {
+    return structure().host_of(probes[probe].stage);
+  };
+  places_.assign(probes.size(), {none, 0});
+  for (std::uint32_t head = 0; head < probes.size(); ++head) {
+    const std::uint32_t above = probes[head].above;
+    if (probes[head].leaf == none && above != none && host_of(above) == host_of(head)) continue;
+    Place place{head_track(head), first_probe_depth};
+    std::uint32_t probe = head;
     while (true) {
-      places_[lane] = place;
-      const std::uint32_t below = lanes[lane].below;
-      if (below == none || lanes[below].above != lane || host_of(below) != host_of(lane)) break;
-      if (lanes[below].leaf != none) break;
-      lane = below;
+      places_[probe] = place;
+      const std::uint32_t below = probes[probe].below;
+      if (below == none || probes[below].above != probe || host_of(below) != host_of(probe)) break;
+      if (probes[below].leaf != none) break;
+      probe = below;
       ++place.depth;
     }
   }
 }
 
-std::uint32_t Tracks::head_track(std::uint32_t lane) {
-  const Lane& head = shape_.lanes[lane];
+std::uint32_t Tracks::head_track(std::uint32_t probe) {
+  const Probe& head = shape_.probes[probe];
   const std::uint32_t host = structure().host_of(head.stage);
   const auto entry = [&] {
-    return track_at({host, head.stage, head.slot}, [&] { return head_name(lane); });
+    return track_at({host, head.stage, head.slot}, [&] { return head_name(probe); });
   };
   if (head.leaf == none) return entry();
   const Leaf& leaf = shape_.leaves[head.leaf];
@@ -134,15 +136,15 @@ std::uint32_t Tracks::head_track(std::uint32_t lane) {
   return track;
 }
 
-std::string Tracks::head_name(std::uint32_t lane) const {
-  const Lane& head = shape_.lanes[lane];
+std::string Tracks::head_name(std::uint32_t probe) const {
+  const Probe& head = shape_.probes[probe];
   const std::uint32_t below = structure().stages[head.stage].below;
   std::string name = wrapper_name(below == no_stage ? head.stage : below);
   if (head.join_above != none) {
     const Structure::Wrapper& join = structure().wrappers[shape_.joins[head.join_above].wrapper];
     name = join.name.empty() ? join.kind : join.name;
   } else if (head.above != none) {
-    const auto& from = structure().hosts[structure().host_of(shape_.lanes[head.above].stage)];
+    const auto& from = structure().hosts[structure().host_of(shape_.probes[head.above].stage)];
     name = fmt::format("from {}: {}", from.name, name);
   }
   const bool is_one_of_many = structure().wrapper_of(head.stage).slots > 1;
@@ -156,40 +158,40 @@ std::uint32_t Tracks::track_at(const Key& key, const std::function<std::string()
 }
 
 void Tracks::add_crossings() {
-  crossing_out_.assign(shape_.lanes.size(), none);
-  crossing_in_.assign(shape_.lanes.size(), none);
+  crossing_out_.assign(shape_.probes.size(), none);
+  crossing_in_.assign(shape_.probes.size(), none);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;
-  for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
-    const std::uint32_t below = shape_.lanes[lane].below;
+  for (std::uint32_t probe = 0; probe < shape_.probes.size(); ++probe) {
+    const std::uint32_t below = shape_.probes[probe].below;
     // A join sends one operation to the other host, so its contributors have no crossing.
-    if (below == none || shape_.lanes[lane].join != none) continue;
-    const std::uint32_t from = structure().host_of(shape_.lanes[lane].stage);
-    const std::uint32_t to = structure().host_of(shape_.lanes[below].stage);
+    if (below == none || shape_.probes[probe].join != none) continue;
+    const std::uint32_t from = structure().host_of(shape_.probes[probe].stage);
+    const std::uint32_t to = structure().host_of(shape_.probes[below].stage);
     if (from == to) continue;
-    crossing_out_[lane] = crossing_in_[below] = static_cast<std::uint32_t>(crossings_.size());
+    crossing_out_[probe] = crossing_in_[below] = static_cast<std::uint32_t>(crossings_.size());
     crossings_.push_back({from, to, between[std::minmax(from, to)]++});
   }
 }
 
-std::uint32_t Tracks::lane_of(const EventRecord& record) const {
-  return is_operation(record) ? shape_.lane_of(record.place, record.slot) : none;
+std::uint32_t Tracks::probe_of(const EventRecord& record) const {
+  return is_operation(record) ? shape_.probe_of(record.place, record.slot) : none;
 }
 
 std::uint32_t Tracks::leaf_of(const EventRecord& record) const {
-  const std::uint32_t lane = lane_of(record);
-  if (lane == none) return none;
-  const std::uint32_t leaf = shape_.lanes[lane].leaf;
+  const std::uint32_t probe = probe_of(record);
+  if (probe == none) return none;
+  const std::uint32_t leaf = shape_.probes[probe].leaf;
   return leaf == none || shape_.leaves[leaf].thread == none ? none : leaf;
 }
 
 Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   const Structure& plan = structure();
-  const std::uint32_t lane = lane_of(record);
+  const std::uint32_t probe = probe_of(record);
   const auto track = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {
     return Place{track_at({host, stage, slot}, name), whole_depth};
   };
-  if (lane != none && places_[lane].track != none && tracks_[places_[lane].track].host == host)
-    return places_[lane];
+  if (probe != none && places_[probe].track != none && tracks_[places_[probe].track].host == host)
+    return places_[probe];
   if (is(record, EventKind::thread) && record.place < plan.thread_count() &&
       plan.host_of_thread(record.place) == host) {
     const Place place =
@@ -302,7 +304,7 @@ std::uint32_t Tracks::label_of(const EventRecord& record) const {
 }
 
 std::uint32_t Tracks::label_of_operation(std::uint32_t leaf) const {
-  const std::uint32_t tree = shape_.lanes[shape_.leaves[leaf].lane].tree;
+  const std::uint32_t tree = shape_.probes[shape_.leaves[leaf].probe].tree;
   return fixed_labels + shape_.trees[tree].graph;
 }
 
@@ -330,14 +332,14 @@ class Nesting {
     interval.label = tracks_.label_of(span.record);
     interval.record = span.record;
     if (tracks_.all()[track_].thread == none) {
-      interval.lane = tracks_.lane_of(span.record);
+      interval.probe = tracks_.probe_of(span.record);
       return put(interval, span.depth);
     }
     if (is_life) {
       life_ = interval;
       return compute_from(interval.begin_nanos);
     }
-    interval.lane = tracks_.lane_of(span.record);
+    interval.probe = tracks_.probe_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
     if (leaf == none) {
       // The next computation begins at the end of this call, but not before the end of the last
@@ -348,7 +350,7 @@ class Nesting {
     computed(interval, leaf);
     Interval operation = interval;
     operation.label = tracks_.label_of_operation(leaf);
-    operation.lane = none;
+    operation.probe = none;
     operation.leaf = leaf;
     put(operation, Tracks::operation_depth);
     put(interval, span.depth);
@@ -392,7 +394,7 @@ class Nesting {
       computation.begin_nanos = last_up_;
       computation.end_nanos = operation.begin_nanos;
       computation.label = Tracks::computation_label;
-      computation.lane = none;
+      computation.probe = none;
       computation.leaf = leaf;
       put(computation, Tracks::operation_depth);
     }

@@ -81,28 +81,28 @@ class Tracks {
   const std::vector<Label>& labels() const { return labels_; }
   std::uint32_t label_of(const EventRecord& record) const;
   std::uint32_t label_of_operation(std::uint32_t leaf) const;
-  std::uint32_t lane_of(const EventRecord& record) const;
+  std::uint32_t probe_of(const EventRecord& record) const;
   /// Returns the number of the Leaf at which a thread's operation begins its path. Returns none if
   /// the record is not about an operation of a thread.
   std::uint32_t leaf_of(const EventRecord& record) const;
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(shape_.leaves.size()); }
-  const Crossing* crossing_out(std::uint32_t lane) const { return crossing(crossing_out_, lane); }
-  const Crossing* crossing_in(std::uint32_t lane) const { return crossing(crossing_in_, lane); }
-  std::uint32_t lane_below(std::uint32_t lane) const { return shape_.lanes[lane].below; }
+  const Crossing* crossing_out(std::uint32_t probe) const { return crossing(crossing_out_, probe); }
+  const Crossing* crossing_in(std::uint32_t probe) const { return crossing(crossing_in_, probe); }
+  std::uint32_t probe_below(std::uint32_t probe) const { return shape_.probes[probe].below; }
 
  private:
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // host, stage, slot
   void add_labels();
-  void add_lanes();
+  void add_probes();
   void add_crossings();
-  std::uint32_t head_track(std::uint32_t lane);
-  std::string head_name(std::uint32_t lane) const;
+  std::uint32_t head_track(std::uint32_t probe);
+  std::string head_name(std::uint32_t probe) const;
   std::string wrapper_name(std::uint32_t stage) const;
   Place place_in_group(std::uint32_t host, const EventRecord& record);
   std::uint32_t label_in_group(const EventRecord& record) const;
   std::uint32_t track_at(const Key& key, const std::function<std::string()>& name);
-  const Crossing* crossing(const std::vector<std::uint32_t>& by_lane, std::uint32_t lane) const {
-    return lane == none || by_lane[lane] == none ? nullptr : &crossings_[by_lane[lane]];
+  const Crossing* crossing(const std::vector<std::uint32_t>& by_probe, std::uint32_t probe) const {
+    return probe == none || by_probe[probe] == none ? nullptr : &crossings_[by_probe[probe]];
   }
 
   Shape shape_;
@@ -110,8 +110,8 @@ class Tracks {
   std::vector<Label> labels_;
   std::vector<std::uint32_t> label_of_stage_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Place> places_;                // track and depth of each Lane
-  std::vector<std::uint32_t> crossing_out_;  // index in `crossings_` of each Lane's crossing
+  std::vector<Place> places_;                // track and depth of each Probe
+  std::vector<std::uint32_t> crossing_out_;  // index in `crossings_` of each Probe's crossing
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
@@ -129,8 +129,8 @@ struct Interval {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::uint32_t label = 0;
-  std::uint32_t lane = none;  ///< Lane at which the operation passed a collector
-  std::uint32_t leaf = none;  ///< leaf of a thread's operation, and of the computation before it
+  std::uint32_t probe = none;  ///< Probe at which the operation passed a collector
+  std::uint32_t leaf = none;   ///< leaf of a thread's operation, and of the computation before it
   EventRecord record;  ///< record of the interval; for a computation, record of the next operation
 };
 

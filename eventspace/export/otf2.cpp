@@ -178,9 +178,9 @@ class Events : public IntervalVisitor {
       archive_.check(OTF2_AttributeList_AddUint64(attributes_.get(), round_attribute,
                                                   interval.record.sequence));
     archive_.check(OTF2_EvtWriter_Enter(writer, attributes_.get(), time, interval.label));
-    if (const Crossing* in = tracks_.crossing_in(interval.lane))
+    if (const Crossing* in = tracks_.crossing_in(interval.probe))
       receive(writer, time, *in, in->from_host, interval);
-    if (const Crossing* out = tracks_.crossing_out(interval.lane))
+    if (const Crossing* out = tracks_.crossing_out(interval.probe))
       send(writer, time, *out, out->to_host, interval);
   }
 
@@ -188,9 +188,9 @@ class Events : public IntervalVisitor {
     OTF2_EvtWriter* writer = writer_of(track, row);
     const OTF2_TimeStamp time = intervals_.unsigned_time(interval.end_nanos);
     if ((interval.record.flags & event_one_way) == 0) {
-      if (const Crossing* out = tracks_.crossing_out(interval.lane))
+      if (const Crossing* out = tracks_.crossing_out(interval.probe))
         receive(writer, time, *out, out->to_host, interval);
-      if (const Crossing* in = tracks_.crossing_in(interval.lane))
+      if (const Crossing* in = tracks_.crossing_in(interval.probe))
         send(writer, time, *in, in->from_host, interval);
     }
     archive_.check(OTF2_EvtWriter_Leave(writer, nullptr, time, interval.label));

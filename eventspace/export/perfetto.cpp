@@ -98,10 +98,10 @@ class Packets : public IntervalVisitor {
         .number(event::category, categories_[interval.label]);
     if (interval.label != Tracks::thread_label && interval.label != Tracks::computation_label)
       annotate(slice, record);
-    if (tracks_.crossing_out(interval.lane) != nullptr)
-      slice.fixed(event::flow, flow_of(tracks_.lane_below(interval.lane), record));
-    if (tracks_.crossing_in(interval.lane) != nullptr)
-      slice.fixed(event::last_of_flow, flow_of(interval.lane, record));
+    if (tracks_.crossing_out(interval.probe) != nullptr)
+      slice.fixed(event::flow, flow_of(tracks_.probe_below(interval.probe), record));
+    if (tracks_.crossing_in(interval.probe) != nullptr)
+      slice.fixed(event::last_of_flow, flow_of(interval.probe, record));
     Message packet = at(interval.begin_nanos, row, slice);
     if (row.told.insert(interval.label).second) packet.message(packet::interned, names(interval));
     put(packet);
@@ -219,11 +219,12 @@ class Packets : public IntervalVisitor {
     return host < structure_.hosts.size() ? structure_.hosts[host].name : "unknown";
   }
 
-  /// Returns the flow identifier of an operation that arrives from another host at the Lane `lane`.
-  static std::uint64_t flow_of(std::uint32_t lane, const EventRecord& record) {
+  /// Returns the flow identifier of an operation that arrives from another host at the Probe
+  /// `probe`.
+  static std::uint64_t flow_of(std::uint32_t probe, const EventRecord& record) {
     constexpr int sequence_bits = 36;
     const std::uint64_t sequence = record.sequence;
-    return (std::uint64_t{lane} + 1) << sequence_bits |
+    return (std::uint64_t{probe} + 1) << sequence_bits |
            (sequence & ((std::uint64_t{1} << sequence_bits) - 1));
   }
 

@@ -39,31 +39,31 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// Returns a tree as JSON. Each property is one list with a value for each Lane (contributor at a
+/// Returns a tree as JSON. Each property is one list with a value for each Probe (contributor at a
 /// collector), because thousands of separate objects would take more space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
-  const auto place_of_lane = [&](std::uint32_t lane) {
-    return lane == none ? -1 : static_cast<std::int64_t>(shape.lanes[lane].place);
+  const auto place_of_probe = [&](std::uint32_t probe) {
+    return probe == none ? -1 : static_cast<std::int64_t>(shape.probes[probe].place);
   };
   Json host = Json::array(), hop = Json::array(), below = Json::array(), join = Json::array(),
        join_above = Json::array(), above = Json::array(), thread = Json::array();
-  for (const std::uint32_t number : tree.lanes) {
-    const Lane& lane = shape.lanes[number];
-    host.push_back(shape.structure.host_of(lane.stage));
-    hop.push_back(lane.hop);
-    below.push_back(place_of_lane(lane.below));
-    above.push_back(place_of_lane(lane.above));
-    join.push_back(number_of(lane.join));
-    join_above.push_back(number_of(lane.join_above));
-    thread.push_back(lane.leaf == none ? -1 : number_of(shape.leaves[lane.leaf].thread));
+  for (const std::uint32_t number : tree.probes) {
+    const Probe& probe = shape.probes[number];
+    host.push_back(shape.structure.host_of(probe.stage));
+    hop.push_back(probe.hop);
+    below.push_back(place_of_probe(probe.below));
+    above.push_back(place_of_probe(probe.above));
+    join.push_back(number_of(probe.join));
+    join_above.push_back(number_of(probe.join_above));
+    thread.push_back(probe.leaf == none ? -1 : number_of(shape.leaves[probe.leaf].thread));
   }
   Json joins = Json::array();
   for (const std::uint32_t number : tree.joins) {
     Json contributors = Json::array();
-    for (const std::uint32_t lane : shape.joins[number].contributors)
-      contributors.push_back(place_of_lane(lane));
+    for (const std::uint32_t probe : shape.joins[number].contributors)
+      contributors.push_back(place_of_probe(probe));
     joins.push_back({{"number", number},
-                     {"below", place_of_lane(shape.joins[number].below)},
+                     {"below", place_of_probe(shape.joins[number].below)},
                      {"host", shape.structure.wrappers[shape.joins[number].wrapper].host},
                      {"contributors", contributors}});
   }

@@ -80,9 +80,9 @@ Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_na
 /// operation entered its path, or the first one below a join.
 std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   const KeptRound& round = all_.rounds_[all_.passes_[pass].round];
-  const Lane* lane = &all_.lane_of(pass);
-  while (lane->above != none) lane = &all_.shape_.lanes[lane->above];
-  return round.first_pass + lane->place;
+  const Probe* probe = &all_.probe_of(pass);
+  while (probe->above != none) probe = &all_.shape_.probes[probe->above];
+  return round.first_pass + probe->place;
 }
 
 /// Like latest(), for the thread whose operation is at `pass`: leaves out moments of this operation
@@ -91,8 +91,8 @@ template <typename Timed>
 Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                                   std::int64_t until_nanos) const {
   const auto leaf_of = [&](std::uint32_t number) -> const Leaf* {
-    const Lane& lane = all_.lane_of(number);
-    return lane.leaf == none ? nullptr : &all_.shape_.leaves[lane.leaf];
+    const Probe& probe = all_.probe_of(number);
+    return probe.leaf == none ? nullptr : &all_.shape_.leaves[probe.leaf];
   };
   const std::uint32_t own = first_pass_of(pass);
   const Leaf* const leaf = leaf_of(own);
@@ -177,35 +177,35 @@ std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
 void Bindings::bind_down(std::uint32_t pass, Best& best) const {
   const KeptPass& here = all_.passes_[pass];
   const KeptRound& round = all_.rounds_[here.round];
-  const Lane& lane = all_.lane_of(pass);
-  const std::uint32_t host = all_.shape_.structure.host_of(lane.stage);
+  const Probe& probe = all_.probe_of(pass);
+  const std::uint32_t host = all_.shape_.structure.host_of(probe.stage);
   std::uint32_t missing = all_.labels_.unknown_of(host, UnknownReason::missing_records);
   const HopLabels* above = nullptr;
-  if (lane.leaf != none) {
-    const std::uint32_t thread = all_.shape_.leaves[lane.leaf].thread;
+  if (probe.leaf != none) {
+    const std::uint32_t thread = all_.shape_.leaves[probe.leaf].thread;
     if (thread == none) {
-      add_start_of_driver(pass, lane, best);
-      missing = all_.hop_labels_[lane.hop].runtime;
+      add_start_of_driver(pass, probe, best);
+      missing = all_.hop_labels_[probe.hop].runtime;
     } else if (here.is_started) {
       best.add({Moment::Kind::node, all_.starts_.at(pass)}, all_.labels_.runtime_of(host));
     } else {
       best.add(before_in_thread(thread, here.order, false),
                all_.threads_[thread].operations[here.order].label_before);
     }
-  } else if (lane.above != none) {
-    above = &all_.hop_labels_[all_.shape_.lanes[lane.above].hop];
-    if (all_.pass_at(round, lane.above) != nullptr)
-      best.add({Moment::Kind::down, all_.pass_number(round, lane.above)}, above->down,
+  } else if (probe.above != none) {
+    above = &all_.hop_labels_[all_.shape_.probes[probe.above].hop];
+    if (all_.pass_at(round, probe.above) != nullptr)
+      best.add({Moment::Kind::down, all_.pass_number(round, probe.above)}, above->down,
                is_read_operation(round.kind) ? 0 : here.bytes);
-    if (above->is_schedule && all_.pass_at(round, lane.above) != nullptr)
-      add_end_of_schedule(round, *all_.pass_at(round, lane.above), host, best);
-  } else if (lane.join_above != none) {
-    const Join& join = all_.shape_.joins[lane.join_above];
+    if (above->is_schedule && all_.pass_at(round, probe.above) != nullptr)
+      add_end_of_schedule(round, *all_.pass_at(round, probe.above), host, best);
+  } else if (probe.join_above != none) {
+    const Join& join = all_.shape_.joins[probe.join_above];
     if (!join.contributors.empty())
       add_contributors(round, join,
-                       all_.hop_labels_[all_.shape_.lanes[join.contributors[0]].hop].down, best);
+                       all_.hop_labels_[all_.shape_.probes[join.contributors[0]].hop].down, best);
   } else {
-    missing = all_.hop_labels_[lane.hop].runtime;
+    missing = all_.hop_labels_[probe.hop].runtime;
   }
   Binding& binding = best.binding();
   if (!binding.before)
@@ -250,7 +250,7 @@ Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) 
   std::uint64_t number = all_.rounds_[read.round].sequence;
   // A prefetch accepts any tuple after the one that it read last. It waited for the first of these.
   const std::uint32_t first = first_pass_of(pass);
-  const std::uint32_t leaf = all_.lane_of(first).leaf;
+  const std::uint32_t leaf = all_.probe_of(first).leaf;
   if (leaf != none && all_.shape_.leaves[leaf].thread == none) {
     const Moment before = operation_of_driver_before(leaf, first);
     const bool has_number = before && (all_.passes_[before.number].flags & event_numbered) != 0;
@@ -277,34 +277,34 @@ Moment Bindings::value_of_round(std::uint32_t cache, std::uint64_t round,
   return first->moment;
 }
 
-void Bindings::add_start_of_driver(std::uint32_t pass, const Lane& lane, Best& best) const {
-  const Driver& driver = all_.drivers_.at(lane.leaf);
-  const std::uint32_t label = all_.hop_labels_[lane.hop].runtime;
+void Bindings::add_start_of_driver(std::uint32_t pass, const Probe& probe, Best& best) const {
+  const Driver& driver = all_.drivers_.at(probe.leaf);
+  const std::uint32_t label = all_.hop_labels_[probe.hop].runtime;
   const std::int64_t until = all_.passes_[pass].down_nanos;
-  best.add(operation_of_driver_before(lane.leaf, pass), label);
+  best.add(operation_of_driver_before(probe.leaf, pass), label);
   best.add(latest_store(driver.sends, until), label);
   best.add(latest_store(driver.asks, until), label);
 }
 
 void Bindings::add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,
                                 Best& best) const {
-  for (const std::uint32_t lane : join.contributors) {
-    const KeptPass* pass = all_.pass_at(round, lane);
+  for (const std::uint32_t probe : join.contributors) {
+    const KeptPass* pass = all_.pass_at(round, probe);
     if (pass != nullptr && pass->down_nanos <= best.until_nanos())
-      best.add({Moment::Kind::down, all_.pass_number(round, lane)}, label);
+      best.add({Moment::Kind::down, all_.pass_number(round, probe)}, label);
   }
 }
 
 void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   const KeptPass& here = all_.passes_[pass];
   const KeptRound& round = all_.rounds_[here.round];
-  const Lane& lane = all_.lane_of(pass);
-  const HopLabels& labels = all_.hop_labels_[lane.hop];
+  const Probe& probe = all_.probe_of(pass);
+  const HopLabels& labels = all_.hop_labels_[probe.hop];
   const bool is_one_way = (here.flags & event_one_way) != 0;
   // By the records, the result may have passed the collector below before the operation arrived
   // here. Even then, the time is attributed to the link or network below.
   const bool has_way_up =
-      !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
+      !is_one_way && probe.join == none && all_.pass_at(round, probe.below) != nullptr;
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime,
            bytes_up(round, here));
   const std::uint32_t thread = all_.thread_of({Moment::Kind::up, pass});
@@ -329,21 +329,21 @@ std::uint32_t Bindings::bytes_up(const KeptRound& round, const KeptPass& pass) c
 void Bindings::add_below(std::uint32_t number, Best& best) const {
   const KeptPass& pass = all_.passes_[number];
   const KeptRound& round = all_.rounds_[pass.round];
-  const Lane& lane = all_.lane_of(number);
-  const HopLabels& labels = all_.hop_labels_[lane.hop];
+  const Probe& probe = all_.probe_of(number);
+  const HopLabels& labels = all_.hop_labels_[probe.hop];
   if (labels.check != none) add_values_of_check(round, labels, best);
-  if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, lane, best);
-  const KeptPass* below = all_.pass_at(round, lane.below);
+  if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, probe, best);
+  const KeptPass* below = all_.pass_at(round, probe.below);
   if (below != nullptr) {
     // Some contributors of a join return before its result is known. They did not wait for the
     // result, so it is left out for them.
-    if (lane.join == none || below->up_nanos <= pass.up_nanos)
-      best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
-               lane.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
+    if (probe.join == none || below->up_nanos <= pass.up_nanos)
+      best.add({Moment::Kind::up, all_.pass_number(round, probe.below)},
+               probe.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
     return;
   }
-  if (lane.below != none) return;
-  if (lane.join != none) {
+  if (probe.below != none) return;
+  if (probe.join != none) {
     const auto all_arrived = all_.all_arrived_.find(pass.round);
     if (all_arrived == all_.all_arrived_.end()) return;
     const Moment node{Moment::Kind::node, all_arrived->second};
@@ -351,7 +351,7 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
     return;
   }
   const std::uint32_t element =
-      all_.element_of_lane_[all_.shape_.trees[round.tree].lanes[lane.place]];
+      all_.element_of_probe_[all_.shape_.trees[round.tree].probes[probe.place]];
   if (element == none) return;
   if (is_read_operation(round.kind)) best.add(store_that_was_read(element, number), labels.runtime);
   // A move into a full element waits until a tuple is observed or discarded, so these moments count
@@ -384,14 +384,14 @@ void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labe
 }
 
 /// Adds to `best` the end of the earlier round whose result a `lagged` wrapper returned.
-void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
-  const HopLabels& labels = all_.hop_labels_[lane.hop];
+void Bindings::add_earlier_round(const KeptRound& round, const Probe& probe, Best& best) const {
+  const HopLabels& labels = all_.hop_labels_[probe.hop];
   if (round.sequence < labels.lag) return;  // the operation returned immediately
   const auto earlier = all_.lagged_rounds_.find({round.tree, round.sequence - labels.lag});
   if (earlier == all_.lagged_rounds_.end()) return;
   const KeptRound& one = all_.rounds_[earlier->second];
-  if (all_.pass_at(one, lane.below) != nullptr)
-    best.add({Moment::Kind::up, all_.pass_number(one, lane.below)}, labels.up);
+  if (all_.pass_at(one, probe.below) != nullptr)
+    best.add({Moment::Kind::up, all_.pass_number(one, probe.below)}, labels.up);
 }
 
 void Bindings::bind_node(std::uint32_t number, Best& best) const {

@@ -54,7 +54,7 @@ class Bindings : private MomentTypes {
   void bind_down(std::uint32_t pass, Best& best) const;
   void bind_up(std::uint32_t pass, Best& best) const;
   void bind_node(std::uint32_t node, Best& best) const;
-  void add_start_of_driver(std::uint32_t pass, const Lane& lane, Best& best) const;
+  void add_start_of_driver(std::uint32_t pass, const Probe& probe, Best& best) const;
   void add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
                            Best& best) const;
   void add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,
@@ -62,7 +62,7 @@ class Bindings : private MomentTypes {
   std::uint32_t bytes_up(const KeptRound& round, const KeptPass& pass) const;
   void add_below(std::uint32_t pass, Best& best) const;
   void add_values_of_check(const KeptRound& round, const HopLabels& labels, Best& best) const;
-  void add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const;
+  void add_earlier_round(const KeptRound& round, const Probe& probe, Best& best) const;
   Moment before_in_thread(std::uint32_t thread, std::uint32_t order, bool is_end) const;
   template <typename Timed>
   static Moment latest(const std::vector<Timed>& moments, std::int64_t until_nanos);

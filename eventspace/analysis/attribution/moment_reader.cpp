@@ -115,24 +115,24 @@ std::uint32_t MomentReader::element_named(std::string_view name) {
   return number;
 }
 
-/// Finds for each contributor at a collector (Lane) the element at the end of its path. If its hop
+/// Finds for each contributor at a collector (Probe) the element at the end of its path. If its hop
 /// contains a check, also finds the elements into which the check writes requests.
 void MomentReader::find_elements() {
   const Structure& structure = all_.shape_.structure;
-  all_.element_of_lane_.assign(all_.shape_.lanes.size(), none);
-  all_.asked_at_lane_.resize(all_.shape_.lanes.size());
-  for (std::uint32_t number = 0; number < all_.shape_.lanes.size(); ++number) {
-    const Lane& lane = all_.shape_.lanes[number];
-    if (lane.below != none) continue;
-    for (std::uint32_t stage = structure.stages[lane.stage].below; stage != no_stage;
+  all_.element_of_probe_.assign(all_.shape_.probes.size(), none);
+  all_.asked_at_probe_.resize(all_.shape_.probes.size());
+  for (std::uint32_t number = 0; number < all_.shape_.probes.size(); ++number) {
+    const Probe& probe = all_.shape_.probes[number];
+    if (probe.below != none) continue;
+    for (std::uint32_t stage = structure.stages[probe.stage].below; stage != no_stage;
          stage = structure.stages[stage].below) {
       const Structure::Wrapper& wrapper = structure.wrapper_of(stage);
       if (wrapper.job == Job::store)
-        all_.element_of_lane_[number] = element_named(setting_of(wrapper, "element"));
+        all_.element_of_probe_[number] = element_named(setting_of(wrapper, "element"));
     }
   }
-  for (std::uint32_t number = 0; number < all_.shape_.lanes.size(); ++number) {
-    const HopLabels& labels = all_.hop_labels_[all_.shape_.lanes[number].hop];
+  for (std::uint32_t number = 0; number < all_.shape_.probes.size(); ++number) {
+    const HopLabels& labels = all_.hop_labels_[all_.shape_.probes[number].hop];
     if (labels.check == none) continue;
     const Structure::Wrapper& check = structure.wrappers[labels.check];
     auto& caches = all_.caches_[labels.check];
@@ -140,7 +140,7 @@ void MomentReader::find_elements() {
       for (const std::string_view name : settings_of(check, "combine"))
         caches.push_back(element_named(name));
     for (const std::string_view name : settings_of(check, "asks"))
-      all_.asked_at_lane_[number].push_back(element_named(name));
+      all_.asked_at_probe_[number].push_back(element_named(name));
   }
 }
 
@@ -167,15 +167,16 @@ std::uint32_t MomentReader::number_of(const OperationName& name) {
 std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind) {
   const auto [found, is_new] = all_.name_of_leaf_kind_.try_emplace({leaf, kind}, none);
   if (!is_new) return found->second;
-  const Tree& tree = all_.shape_.trees[all_.shape_.lanes[all_.shape_.leaves[leaf].lane].tree];
+  const Tree& tree = all_.shape_.trees[all_.shape_.probes[all_.shape_.leaves[leaf].probe].tree];
   OperationName name;
   name.object = all_.shape_.structure.paths[all_.shape_.leaves[leaf].path].graph;
   name.kind = operation_name_of(kind);
   name.is_collective = tree.has_joins();
   if (tree.has_joins())
     name.kind = all_.shape_.structure.wrappers[all_.shape_.joins[tree.joins.front()].wrapper].kind;
-  for (const std::uint32_t lane : tree.lanes) {
-    if (name.is_collective || all_.hop_labels_[all_.shape_.lanes[lane].hop].check == none) continue;
+  for (const std::uint32_t probe : tree.probes) {
+    if (name.is_collective || all_.hop_labels_[all_.shape_.probes[probe].hop].check == none)
+      continue;
     name.is_collective = true;
     name.kind = "allreduce";
   }
@@ -192,7 +193,7 @@ std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind)
 void MomentReader::add(const Round& round) {
   if (round.here == 0) return;
   const Tree& tree = all_.shape_.trees[round.tree];
-  if (!has_room_for(tree.lanes.size())) return;
+  if (!has_room_for(tree.probes.size())) return;
   KeptRound kept;
   kept.tree = round.tree;
   kept.first_pass = static_cast<std::uint32_t>(all_.passes_.size());
@@ -208,17 +209,17 @@ void MomentReader::add(const Round& round) {
     one.flags = pass.flags;
     one.is_here = pass.is_here;
   }
-  for (const std::uint32_t number : tree.lanes) {
-    const Lane& lane = all_.shape_.lanes[number];
-    const HopLabels& labels = all_.hop_labels_[lane.hop];
+  for (const std::uint32_t number : tree.probes) {
+    const Probe& probe = all_.shape_.probes[number];
+    const HopLabels& labels = all_.hop_labels_[probe.hop];
     if (labels.lag > 0 && labels.check == none && round.kind == move_operation)
       all_.lagged_rounds_[{kept.tree, +kept.sequence}] =
           static_cast<std::uint32_t>(all_.rounds_.size() - 1);
-    const std::uint32_t pass = kept.first_pass + lane.place;
+    const std::uint32_t pass = kept.first_pass + probe.place;
     if (!all_.passes_[pass].is_here) continue;
-    keep_ends(kept, pass, lane);
-    if (lane.leaf != none)
-      keep_leaf(kept, pass, all_.shape_.leaves[lane.leaf], round.passes[lane.place].arrival);
+    keep_ends(kept, pass, probe);
+    if (probe.leaf != none)
+      keep_leaf(kept, pass, all_.shape_.leaves[probe.leaf], round.passes[probe.place].arrival);
   }
   if (tree.bottom_join != none) keep_all_arrived(kept);
 }
@@ -234,14 +235,14 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
   const Join& join = all_.shape_.joins[all_.shape_.trees[round.tree].bottom_join];
   const auto number = static_cast<std::uint32_t>(all_.nodes_.size());
   Node node;
-  for (const std::uint32_t lane : join.contributors) {
-    const KeptPass* pass = all_.pass_at(round, lane);
+  for (const std::uint32_t probe : join.contributors) {
+    const KeptPass* pass = all_.pass_at(round, probe);
     if (pass == nullptr) continue;
     if (node.host == none || pass->down_nanos > node.time_nanos) node.time_nanos = pass->down_nanos;
-    node.host = all_.shape_.structure.host_of(all_.shape_.lanes[lane].stage);
+    node.host = all_.shape_.structure.host_of(all_.shape_.probes[probe].stage);
     all_.befores_.push_back({number,
-                             {Moment::Kind::down, all_.pass_number(round, lane)},
-                             all_.hop_labels_[all_.shape_.lanes[lane].hop].down});
+                             {Moment::Kind::down, all_.pass_number(round, probe)},
+                             all_.hop_labels_[all_.shape_.probes[probe].hop].down});
   }
   if (node.host == none) return;
   all_.nodes_.push_back(node);
@@ -250,18 +251,18 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
 
 /// Keeps the ends of an operation for which other operations may wait. Such an end stores a tuple,
 /// makes room in an element, or returns to a wrapper that begins a path.
-void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane) {
-  const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
+void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Probe& probe) {
+  const std::uint32_t number = all_.shape_.trees[round.tree].probes[probe.place];
   const KeptPass& kept = all_.passes_[pass];
-  const std::uint32_t element = all_.element_of_lane_[number];
+  const std::uint32_t element = all_.element_of_probe_[number];
   if (element != none && round.kind == move_operation)
     all_.stores_[element].push_back({{kept.down_nanos, {Moment::Kind::down, pass}}});
   if (element != none && makes_room(round.kind))
     all_.rooms_[element].push_back({kept.up_nanos, {Moment::Kind::up, pass}});
-  for (const std::uint32_t asked : all_.asked_at_lane_[number]) {
+  for (const std::uint32_t asked : all_.asked_at_probe_[number]) {
     // A check stores its request after it has passed its own cluster's value down.
-    const bool has_below = lane.below != none && all_.pass_at(round, lane.below) != nullptr;
-    const std::uint32_t from = has_below ? all_.pass_number(round, lane.below) : pass;
+    const bool has_below = probe.below != none && all_.pass_at(round, probe.below) != nullptr;
+    const std::uint32_t from = has_below ? all_.pass_number(round, probe.below) : pass;
     all_.stores_[asked].push_back({{has_below ? all_.passes_[from].up_nanos : kept.down_nanos,
                                     {has_below ? Moment::Kind::up : Moment::Kind::down, from}}});
   }
@@ -354,9 +355,9 @@ void MomentReader::find_rounds_of_copies() {
       if (copy.moment.kind != Moment::Kind::up) continue;
       const KeptPass& read = all_.passes_[copy.moment.number];
       const KeptRound& round = all_.rounds_[read.round];
-      const std::uint32_t bottom = all_.shape_.trees[round.tree].bottom_lane;
+      const std::uint32_t bottom = all_.shape_.trees[round.tree].bottom_probe;
       if ((read.flags & event_numbered) == 0 || bottom == none) continue;
-      const std::uint32_t element = all_.element_of_lane_[bottom];
+      const std::uint32_t element = all_.element_of_probe_[bottom];
       if (element == none || round.sequence >= all_.stores_[element].size()) continue;
       const Moment stored = all_.stores_[element][round.sequence].moment;
       copy.round = all_.rounds_[all_.passes_[stored.number].round].sequence;

@@ -53,7 +53,7 @@ class MomentReader : private MomentTypes {
   std::uint32_t number_of(const OperationName& name);
   std::uint32_t name_of_leaf(std::uint32_t leaf, std::uint64_t kind);
 
-  void keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane);
+  void keep_ends(const KeptRound& round, std::uint32_t pass, const Probe& probe);
   void keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf,
                  std::uint32_t arrival);
   void order_thread(ThreadState& thread);

@@ -14,14 +14,14 @@ Moments::Moments(const Shape& shape, bool has_common_clock)
               shape.structure.thread_count()),
       threads_(shape.structure.thread_count()) {}
 
-const Lane& Moments::lane_of(std::uint32_t pass) const {
+const Probe& Moments::probe_of(std::uint32_t pass) const {
   const KeptRound& round = rounds_[passes_[pass].round];
-  return shape_.lanes[shape_.trees[round.tree].lanes[pass - round.first_pass]];
+  return shape_.probes[shape_.trees[round.tree].probes[pass - round.first_pass]];
 }
 
-const Moments::KeptPass* Moments::pass_at(const KeptRound& round, std::uint32_t lane) const {
-  if (lane == none || shape_.lanes[lane].tree != round.tree) return nullptr;
-  const KeptPass& pass = passes_[pass_number(round, lane)];
+const Moments::KeptPass* Moments::pass_at(const KeptRound& round, std::uint32_t probe) const {
+  if (probe == none || shape_.probes[probe].tree != round.tree) return nullptr;
+  const KeptPass& pass = passes_[pass_number(round, probe)];
   return pass.is_here ? &pass : nullptr;
 }
 
@@ -43,7 +43,7 @@ std::int64_t Moments::time_of(Moment moment) const {
 std::uint32_t Moments::host_of(Moment moment) const {
   switch (moment.kind) {
     case Moment::Kind::down:
-    case Moment::Kind::up: return shape_.structure.host_of(lane_of(moment.number).stage);
+    case Moment::Kind::up: return shape_.structure.host_of(probe_of(moment.number).stage);
     case Moment::Kind::node: return nodes_[moment.number].host;
     case Moment::Kind::thread_begin:
     case Moment::Kind::thread_end: return shape_.structure.host_of_thread(moment.number);
@@ -56,9 +56,9 @@ std::uint32_t Moments::thread_of(Moment moment) const {
   switch (moment.kind) {
     case Moment::Kind::down:
     case Moment::Kind::up: {
-      const Lane& lane = lane_of(moment.number);
-      const bool has_thread = lane.leaf != none && !passes_[moment.number].is_started;
-      return has_thread ? shape_.leaves[lane.leaf].thread : none;
+      const Probe& probe = probe_of(moment.number);
+      const bool has_thread = probe.leaf != none && !passes_[moment.number].is_started;
+      return has_thread ? shape_.leaves[probe.leaf].thread : none;
     }
     case Moment::Kind::node: return nodes_[moment.number].thread;
     case Moment::Kind::thread_begin:

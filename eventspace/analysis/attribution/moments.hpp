@@ -216,10 +216,10 @@ class Moments : private MomentTypes {
   friend class MomentReader;
   friend class Bindings;
 
-  const Lane& lane_of(std::uint32_t pass) const;
-  const KeptPass* pass_at(const KeptRound& round, std::uint32_t lane) const;
-  std::uint32_t pass_number(const KeptRound& round, std::uint32_t lane) const {
-    return round.first_pass + shape_.lanes[lane].place;
+  const Probe& probe_of(std::uint32_t pass) const;
+  const KeptPass* pass_at(const KeptRound& round, std::uint32_t probe) const;
+  std::uint32_t pass_number(const KeptRound& round, std::uint32_t probe) const {
+    return round.first_pass + shape_.probes[probe].place;
   }
 
   const Shape& shape_;
@@ -244,9 +244,9 @@ class Moments : private MomentTypes {
   std::vector<std::vector<StoredTuple>> stores_;
   // Moments at which tuples were read or discarded, by element.
   std::vector<std::vector<TimedMoment>> rooms_;
-  std::vector<std::uint32_t> element_of_lane_;  // element at the end of the Lane's path, or none
-  // Elements into which the condition check at each Lane writes requests.
-  std::vector<std::vector<std::uint32_t>> asked_at_lane_;
+  std::vector<std::uint32_t> element_of_probe_;  // element at the end of the Probe's path, or none
+  // Elements into which the condition check at each Probe writes requests.
+  std::vector<std::vector<std::uint32_t>> asked_at_probe_;
   // Drivers (wrappers that begin a path), keyed by leaf.
   std::unordered_map<std::uint32_t, Driver> drivers_;
   // Ends of the shares of operations that a group carries out for a declared collective, keyed by

@@ -17,9 +17,9 @@ constexpr std::size_t ended_max = std::size_t{1} << 14;
 bool is_answered_above(const Shape& shape, const Round& round) {
   const Tree& tree = shape.trees[round.tree];
   if (!tree.has_periodic || round.here > tree.leaves.size()) return false;
-  return std::all_of(tree.lanes.begin(), tree.lanes.end(), [&](std::uint32_t number) {
-    const Lane& lane = shape.lanes[number];
-    return !round.passes[lane.place].is_here || shape.hops[lane.hop].is_periodic;
+  return std::all_of(tree.probes.begin(), tree.probes.end(), [&](std::uint32_t number) {
+    const Probe& probe = shape.probes[number];
+    return !round.passes[probe.place].is_here || shape.hops[probe.hop].is_periodic;
   });
 }
 
@@ -28,22 +28,22 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
       bytes_max_(bytes_max),
       done_(std::move(done)),
       open_(shape.trees.size()),
-      last_(shape.lanes.size(), Key{~std::uint64_t{0}, 0}) {}
+      last_(shape.probes.size(), Key{~std::uint64_t{0}, 0}) {}
 
 /// Returns the key of a record's round. Only moves have a sequence number of their own. Other
 /// operations may repeat a sequence number. Then the first operation with this number at each
 /// collector belongs to one round, the second one at each to another round, and so on.
-RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record) {
+RoundTable::Key RoundTable::key_of(std::uint32_t probe, const EventRecord& record) {
   const std::uint64_t operation = record.sequence << 8 | record.kind;
   if (record.kind == move_operation) return {operation, 0};
-  Key& last = last_[lane];
+  Key& last = last_[probe];
   last = {operation, last.operation == operation ? last.repeat + 1 : 0};
   return last;
 }
 
 std::size_t RoundTable::bytes_of(std::uint32_t tree) const {
   constexpr std::size_t overhead = 160;  // estimated bytes per round in maps and queues
-  return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].lanes.size() + overhead;
+  return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].probes.size() + overhead;
 }
 
 Round* RoundTable::round_of(std::uint32_t tree, const Key& key, const EventRecord& record) {
@@ -64,7 +64,7 @@ Round* RoundTable::round_of(std::uint32_t tree, const Key& key, const EventRecor
   round->kind = record.kind;
   round->here = 0;
   round->has_failed = round->is_one_way = false;
-  round->passes.assign(shape_.trees[tree].lanes.size(), Pass{});
+  round->passes.assign(shape_.trees[tree].probes.size(), Pass{});
   bytes_ += bytes_of(tree);
   open.by_age.push_back(key);
   return open.rounds.emplace(key, std::move(round)).first->second.get();
@@ -90,17 +90,17 @@ void RoundTable::note_ended(Open& open, const Round& round) {
   if (round.is_complete()) ended.complete.set(round.sequence % Ended::rounds);
 }
 
-void RoundTable::add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
+void RoundTable::add(std::uint32_t probe, const EventRecord& record, std::int64_t computation_nanos,
                      std::uint32_t arrival) {
-  const std::uint32_t tree = shape_.lanes[lane].tree;
+  const std::uint32_t tree = shape_.probes[probe].tree;
   if (record.kind != move_operation && shape_.trees[tree].has_joins()) {
     ++passed_by_;
     return;
   }
-  const Key key = key_of(lane, record);
+  const Key key = key_of(probe, record);
   Round* round = round_of(tree, key, record);
   if (round == nullptr) return;
-  Pass& pass = round->passes[shape_.lanes[lane].place];
+  Pass& pass = round->passes[shape_.probes[probe].place];
   if (pass.is_here) {
     ++repeated_;
     return;

@@ -36,7 +36,7 @@ struct Round {
   std::uint32_t here = 0;
   bool has_failed = false;
   bool is_one_way = false;
-  std::vector<Pass> passes;  ///< indexed by Lane::place
+  std::vector<Pass> passes;  ///< indexed by Probe::place
   bool is_complete() const { return here == passes.size(); }
 };
 
@@ -54,8 +54,8 @@ class RoundTable {
   using Done = std::function<void(const Round&)>;
   RoundTable(const Shape& shape, std::size_t bytes_max, Done done);
 
-  /// Adds a record of the Lane `lane`. `arrival` is the index of the record among all records.
-  void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
+  /// Adds a record of the Probe `probe`. `arrival` is the index of the record among all records.
+  void add(std::uint32_t probe, const EventRecord& record, std::int64_t computation_nanos,
            std::uint32_t arrival = 0);
   void finish();
 
@@ -92,7 +92,7 @@ class RoundTable {
     std::vector<std::unique_ptr<Round>> spare;
   };
 
-  Key key_of(std::uint32_t lane, const EventRecord& record);
+  Key key_of(std::uint32_t probe, const EventRecord& record);
   Round* round_of(std::uint32_t tree, const Key& key, const EventRecord& record);
   bool has_ended(const Open& open, const EventRecord& record);
   std::size_t bytes_of(std::uint32_t tree) const;
@@ -106,7 +106,7 @@ class RoundTable {
   std::size_t bytes_max_;
   Done done_;
   std::vector<Open> open_;  // open rounds of each tree
-  std::vector<Key> last_;   // key of the latest record of each Lane
+  std::vector<Key> last_;   // key of the latest record of each Probe
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

@@ -18,7 +18,7 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 namespace {
 
 // Limits of what can be analysed. No real run reaches them, but a forged structure may.
-constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
+constexpr std::uint64_t probes_max = std::uint64_t{1} << 24;
 constexpr std::uint32_t threads_max = 1u << 24;
 constexpr std::uint32_t stages_in_a_row_max = 1u << 16;
 
@@ -31,12 +31,12 @@ class Compiler {
           fmt::format("the structure has {} threads; at most {} can be analysed",
                       structure_.thread_count(), threads_max));
     if (structure_.stages.empty()) {
-      shape_.first_lane.assign(1, 0);
+      shape_.first_probe.assign(1, 0);
       return;
     }
     check_ends();
-    count_lanes();
-    make_lanes();
+    count_probes();
+    make_probes();
     make_leaves();
     make_trees();
   }
@@ -81,30 +81,30 @@ class Compiler {
     return way;
   }
 
-  void count_lanes() {
-    std::vector<std::uint64_t> lanes(structure_.stages.size(), 0);
+  void count_probes() {
+    std::vector<std::uint64_t> probes(structure_.stages.size(), 0);
     shape_.link_ways.resize(structure_.stages.size());
     for (const Structure::Path& path : structure_.paths) {
       const auto way = way_of(path);
       std::uint32_t slot = path.slot;
       std::uint64_t slots = std::max(1u, path.threads);
       for (const std::uint32_t stage : way) {
-        if (is_collector(wrapper_of(stage))) lanes[stage] = std::max(lanes[stage], slot + slots);
+        if (is_collector(wrapper_of(stage))) probes[stage] = std::max(probes[stage], slot + slots);
         slot = slot_below(stage, slot);
         if (is_join(wrapper_of(stage))) slots = 1;
       }
       find_crossings(way);
     }
-    shape_.first_lane.assign(1, 0);
+    shape_.first_probe.assign(1, 0);
     std::uint64_t all = 0;
-    for (const std::uint64_t count : lanes) {
+    for (const std::uint64_t count : probes) {
       all += count;
-      if (all > lanes_max)
+      if (all > probes_max)
         throw std::runtime_error(
             fmt::format("the structure has more than {} places of records; that many cannot be "
                         "analysed",
-                        lanes_max));
-      shape_.first_lane.push_back(static_cast<std::uint32_t>(all));
+                        probes_max));
+      shape_.first_probe.push_back(static_cast<std::uint32_t>(all));
     }
   }
 
@@ -134,31 +134,31 @@ class Compiler {
     }
   }
 
-  void make_lanes() {
-    shape_.lanes.resize(shape_.first_lane.back());
+  void make_probes() {
+    shape_.probes.resize(shape_.first_probe.back());
     std::unordered_map<std::uint32_t, std::uint32_t> joins;  // number of each join, keyed by stage
     for (std::uint32_t stage = 0; stage < structure_.stages.size(); ++stage) {
-      const std::uint32_t first = shape_.first_lane[stage];
-      const std::uint32_t end = shape_.first_lane[stage + 1];
+      const std::uint32_t first = shape_.first_probe[stage];
+      const std::uint32_t end = shape_.first_probe[stage + 1];
       if (first == end) continue;
-      for (std::uint32_t lane = first; lane < end; ++lane) {
-        shape_.lanes[lane].stage = stage;
-        shape_.lanes[lane].slot = lane - first;
-        shape_.lanes[lane].hop = static_cast<std::uint32_t>(shape_.hops.size());
-        connect(lane, joins);
+      for (std::uint32_t probe = first; probe < end; ++probe) {
+        shape_.probes[probe].stage = stage;
+        shape_.probes[probe].slot = probe - first;
+        shape_.probes[probe].hop = static_cast<std::uint32_t>(shape_.hops.size());
+        connect(probe, joins);
       }
       make_hop(stage);
     }
-    for (const Lane& lane : shape_.lanes) {
-      if (lane.below == none) continue;
+    for (const Probe& probe : shape_.probes) {
+      if (probe.below == none) continue;
       const bool crosses =
-          structure_.host_of(lane.stage) != structure_.host_of(shape_.lanes[lane.below].stage);
-      if (crosses) mark_remote(lane.below);
+          structure_.host_of(probe.stage) != structure_.host_of(shape_.probes[probe.below].stage);
+      if (crosses) mark_remote(probe.below);
     }
   }
 
-  void connect(std::uint32_t lane, std::unordered_map<std::uint32_t, std::uint32_t>& joins) {
-    Lane& here = shape_.lanes[lane];
+  void connect(std::uint32_t probe, std::unordered_map<std::uint32_t, std::uint32_t>& joins) {
+    Probe& here = shape_.probes[probe];
     std::uint32_t slot = slot_below(here.stage, here.slot);
     std::uint32_t stage = structure_.stages[here.stage].below;
     while (stage != no_stage && !is_collector(wrapper_of(stage))) {
@@ -167,29 +167,29 @@ class Compiler {
             joins.emplace(stage, static_cast<std::uint32_t>(shape_.joins.size()));
         if (is_new) shape_.joins.emplace_back().wrapper = structure_.stages[stage].wrapper;
         here.join = join->second;
-        shape_.joins[here.join].contributors.push_back(lane);
+        shape_.joins[here.join].contributors.push_back(probe);
       }
       slot = slot_below(stage, slot);
       stage = structure_.stages[stage].below;
     }
     if (stage == no_stage) return;
-    here.below = shape_.lane_of(stage, slot);
+    here.below = shape_.probe_of(stage, slot);
     if (here.below == none) return;
     if (here.join == none) {
-      shape_.lanes[here.below].above = lane;
+      shape_.probes[here.below].above = probe;
     } else {
-      shape_.lanes[here.below].join_above = here.join;
+      shape_.probes[here.below].join_above = here.join;
       shape_.joins[here.join].below = here.below;
     }
   }
 
-  /// Marks as remote the Lane `lane` (a contributor at a collector) and all Lanes below it, down to
-  /// the next join.
-  void mark_remote(std::uint32_t lane) {
-    while (lane != none && !shape_.lanes[lane].is_remote) {
-      shape_.lanes[lane].is_remote = true;
-      if (shape_.lanes[lane].join != none) return;
-      lane = shape_.lanes[lane].below;
+  /// Marks as remote the Probe `probe` (a contributor at a collector) and all Probes below it, down
+  /// to the next join.
+  void mark_remote(std::uint32_t probe) {
+    while (probe != none && !shape_.probes[probe].is_remote) {
+      shape_.probes[probe].is_remote = true;
+      if (shape_.probes[probe].join != none) return;
+      probe = shape_.probes[probe].below;
     }
   }
 
@@ -280,12 +280,12 @@ class Compiler {
       if (is_join(wrapper_of(stage))) return;  // below a join, the records do not show the thread
       if (is_collector(wrapper_of(stage))) {
         for (std::uint32_t thread = 0; thread < std::max(1u, path.threads); ++thread) {
-          const std::uint32_t lane = shape_.lane_of(stage, slot + thread);
-          if (lane == none) continue;
-          Leaf leaf{lane, number, none};
+          const std::uint32_t probe = shape_.probe_of(stage, slot + thread);
+          if (probe == none) continue;
+          Leaf leaf{probe, number, none};
           if (path.threads > 0)
             leaf.thread = structure_.hosts[path.host].first_thread + path.first_thread + thread;
-          shape_.lanes[lane].leaf = static_cast<std::uint32_t>(shape_.leaves.size());
+          shape_.probes[probe].leaf = static_cast<std::uint32_t>(shape_.leaves.size());
           shape_.leaves.push_back(leaf);
         }
         return;
@@ -295,46 +295,46 @@ class Compiler {
   }
 
   void make_trees() {
-    // Numbers of trees. The key is the join or Lane at the bottom of a tree: whether it is a join,
-    // and the number of the join or Lane.
+    // Numbers of trees. The key is the join or Probe at the bottom of a tree: whether it is a join,
+    // and the number of the join or Probe.
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
-    for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
-      std::uint32_t lane = number;
+    for (std::uint32_t number = 0; number < shape_.probes.size(); ++number) {
+      std::uint32_t probe = number;
       std::uint32_t depth = 0;
-      while (shape_.lanes[lane].below != none && depth < shape_.lanes.size()) {
-        lane = shape_.lanes[lane].below;
+      while (shape_.probes[probe].below != none && depth < shape_.probes.size()) {
+        probe = shape_.probes[probe].below;
         ++depth;
       }
-      const std::uint32_t join = shape_.lanes[lane].join;
-      const std::pair<bool, std::uint32_t> bottom{join != none, join != none ? join : lane};
+      const std::uint32_t join = shape_.probes[probe].join;
+      const std::pair<bool, std::uint32_t> bottom{join != none, join != none ? join : probe};
       const auto [tree, is_new] =
           trees.emplace(bottom, static_cast<std::uint32_t>(shape_.trees.size()));
       if (is_new) {
         Tree& made = shape_.trees.emplace_back();
-        (join != none ? made.bottom_join : made.bottom_lane) = bottom.second;
+        (join != none ? made.bottom_join : made.bottom_probe) = bottom.second;
       }
       depth_.push_back(depth);
-      shape_.lanes[number].tree = tree->second;
-      shape_.trees[tree->second].lanes.push_back(number);
+      shape_.probes[number].tree = tree->second;
+      shape_.trees[tree->second].probes.push_back(number);
     }
     for (std::uint32_t number = 0; number < shape_.trees.size(); ++number) finish_tree(number);
   }
 
   void finish_tree(std::uint32_t number) {
     Tree& tree = shape_.trees[number];
-    std::stable_sort(tree.lanes.begin(), tree.lanes.end(),
+    std::stable_sort(tree.probes.begin(), tree.probes.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return depth_[a] < depth_[b]; });
-    for (std::uint32_t place = 0; place < tree.lanes.size(); ++place) {
-      Lane& lane = shape_.lanes[tree.lanes[place]];
-      lane.place = place;
-      tree.has_periodic = tree.has_periodic || shape_.hops[lane.hop].is_periodic;
-      if (lane.leaf != none) {
-        tree.leaves.push_back(lane.leaf);
-        tree.graph = graph_of_path_[shape_.leaves[lane.leaf].path];
+    for (std::uint32_t place = 0; place < tree.probes.size(); ++place) {
+      Probe& probe = shape_.probes[tree.probes[place]];
+      probe.place = place;
+      tree.has_periodic = tree.has_periodic || shape_.hops[probe.hop].is_periodic;
+      if (probe.leaf != none) {
+        tree.leaves.push_back(probe.leaf);
+        tree.graph = graph_of_path_[shape_.leaves[probe.leaf].path];
       }
-      if (lane.join == none || shape_.joins[lane.join].tree != none) continue;
-      shape_.joins[lane.join].tree = number;
-      tree.joins.push_back(lane.join);
+      if (probe.join == none || shape_.joins[probe.join].tree != none) continue;
+      shape_.joins[probe.join].tree = number;
+      tree.joins.push_back(probe.join);
     }
     std::reverse(tree.joins.begin(), tree.joins.end());
   }

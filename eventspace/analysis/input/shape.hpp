@@ -25,13 +25,13 @@ enum class HopKind : std::uint8_t {
 
 /// One contributor at a collector. The collector makes a record for each operation of this
 /// contributor. "Below" means closer to the element, "above" means closer to the threads.
-struct Lane {
+struct Probe {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< index in Tree::lanes
-  std::uint32_t below = none;       ///< number of the Lane at the next collector below
-  std::uint32_t above = none;       ///< Lane whose `below` is this Lane; none if a join is above
+  std::uint32_t place = 0;          ///< index in Tree::probes
+  std::uint32_t below = none;       ///< number of the Probe at the next collector below
+  std::uint32_t above = none;       ///< Probe whose `below` is this Probe; none if a join is above
   std::uint32_t join = none;        ///< join between this collector and the next one below
   std::uint32_t join_above = none;  ///< join between this collector and the ones above
   std::uint32_t hop = none;
@@ -65,32 +65,32 @@ struct Hop {
 struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
-  std::uint32_t below = none;  ///< Lane of the collector below
-  /// Lanes of the contributors; a slot without a collector has no Lane.
+  std::uint32_t below = none;  ///< Probe of the collector below
+  /// Probes of the contributors; a slot without a collector has no Probe.
   std::vector<std::uint32_t> contributors;
 };
 
 /// The begin of a path: a thread that uses the path, or a wrapper that starts operations itself.
 struct Leaf {
-  std::uint32_t lane = 0;
+  std::uint32_t probe = 0;
   std::uint32_t path = 0;
   std::uint32_t thread = none;  ///< rank of the thread; none for a path that a wrapper begins
 };
 
-/// Lanes (contributors at collectors) that have rounds in common, because their paths meet in
+/// Probes (contributors at collectors) that have rounds in common, because their paths meet in
 /// joins.
 struct Tree {
-  std::uint32_t graph = 0;           ///< index in Shape::graphs of the graph of the paths
-  std::vector<std::uint32_t> lanes;  ///< sorted: each Lane precedes all Lanes above it
-  std::vector<std::uint32_t> joins;  ///< sorted: each join precedes all joins below it
+  std::uint32_t graph = 0;            ///< index in Shape::graphs of the graph of the paths
+  std::vector<std::uint32_t> probes;  ///< sorted: each Probe precedes all Probes above it
+  std::vector<std::uint32_t> joins;   ///< sorted: each join precedes all joins below it
   std::vector<std::uint32_t> leaves;
-  std::uint32_t bottom_lane = none;
+  std::uint32_t bottom_probe = none;
   std::uint32_t bottom_join = none;  ///< lowest join, if no collector is below it
   bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
 
-/// Groups the contributors at collectors (Lanes) of a structure into trees. The Lanes of one tree
+/// Groups the contributors at collectors (Probes) of a structure into trees. The Probes of one tree
 /// take part in the same rounds. Borrows the structure, which must outlive it.
 ///
 /// Throws: std::runtime_error if the structure has more threads, contributors at collectors or
@@ -98,12 +98,12 @@ struct Tree {
 struct Shape {
   explicit Shape(const Structure& structure);
 
-  /// Returns the number of the Lane that made a record, or none if the structure has no such
+  /// Returns the number of the Probe that made a record, or none if the structure has no such
   /// collector.
-  std::uint32_t lane_of(std::uint32_t stage, std::uint32_t slot) const {
+  std::uint32_t probe_of(std::uint32_t stage, std::uint32_t slot) const {
     if (stage >= structure.stages.size()) return none;
-    const std::uint32_t first = first_lane[stage];
-    return slot < first_lane[stage + 1] - first ? first + slot : none;
+    const std::uint32_t first = first_probe[stage];
+    return slot < first_probe[stage + 1] - first ? first + slot : none;
   }
   /// Returns the number of the Leaf of a thread on a path, or none if no collector records the
   /// path.
@@ -118,9 +118,9 @@ struct Shape {
   };
   std::vector<LinkWay> link_ways;
   std::vector<std::string> graphs;
-  std::vector<Lane> lanes;
-  /// Number of each stage's first Lane, with one entry more at the end.
-  std::vector<std::uint32_t> first_lane;
+  std::vector<Probe> probes;
+  /// Number of each stage's first Probe, with one entry more at the end.
+  std::vector<std::uint32_t> first_probe;
   std::vector<Hop> hops;
   std::vector<Join> joins;
   std::vector<Leaf> leaves;

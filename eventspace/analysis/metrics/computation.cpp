@@ -140,7 +140,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   // Operations through joins that are no moves belong to no round. The computation before such an
   // operation cannot make a round late, so it is not kept.
   if (!is_move && !is_start && !is_wait &&
-      shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
+      shape_.trees[shape_.probes[shape_.leaves[number].probe].tree].has_joins())
     return nanos;
   const Kept kept(begin, nanos, operation.sequence);
   if (last == At{}) {
@@ -162,7 +162,7 @@ std::uint32_t Computation::group_of(const At& after, const At& before) {
   const std::uint32_t cluster = shape_.structure.hosts[host_of(before.leaf)].cluster;
   const auto graph_of = [&](const At& at) {
     return at.leaf == none ? none
-                           : shape_.trees[shape_.lanes[shape_.leaves[at.leaf].lane].tree].graph;
+                           : shape_.trees[shape_.probes[shape_.leaves[at.leaf].probe].tree].graph;
   };
   return groups_
       .try_emplace({cluster, graph_of(before), before.kind, graph_of(after), after.kind},
@@ -355,8 +355,8 @@ void Computation::judge(bool all) {
 
 void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds) {
   const std::uint32_t number = place.before.leaf;
-  const Lane& lane = shape_.lanes[shape_.leaves[number].lane];
-  const Tree& tree = shape_.trees[lane.tree];
+  const Probe& probe = shape_.probes[shape_.leaves[number].probe];
+  const Tree& tree = shape_.trees[probe.tree];
   GraphState& graph = graphs_[tree.graph];
   LeafState& leaf = leaves_[number];
   const std::int64_t nanos = kept.nanos();
@@ -378,7 +378,7 @@ void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& b
   place.noise.add(noise);
   if (iteration == nullptr) return;
   iteration->greatest_noise = std::max(iteration->greatest_noise, static_cast<float>(noise));
-  const RoundNote* note = figures_.note(lane.tree, kept.sequence());
+  const RoundNote* note = figures_.note(probe.tree, kept.sequence());
   if (note == nullptr || note->critical_leaf == none) return;
   add_to(graph.noise, noise);
   if (note->critical_leaf != number) return;

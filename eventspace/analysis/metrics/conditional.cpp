@@ -33,7 +33,7 @@ std::uint64_t rounds_of(const Structure::Wrapper& check) {
 }  // namespace
 
 Conditional::Conditional(const Shape& shape, std::size_t exact_max)
-    : shape_(shape), lanes_(shape.trees.size()) {
+    : shape_(shape), probes_(shape.trees.size()) {
   find_checks(exact_max);
   find_prefetches();
 }
@@ -51,13 +51,13 @@ void Conditional::find_checks(std::size_t exact_max) {
     for (Remote& remote : check.remotes) remote.by_place.assign(check.remotes.size() - 1, 0);
     check.by_values.assign(check.remotes.size(), 0);
   }
-  for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
-    const Hop& hop = shape_.hops[shape_.lanes[lane].hop];
+  for (std::uint32_t probe = 0; probe < shape_.probes.size(); ++probe) {
+    const Hop& hop = shape_.hops[shape_.probes[probe].hop];
     if (hop.kind != HopKind::check) continue;
     const auto check = check_of_wrapper_.find(hop.wrapper);
     if (check == check_of_wrapper_.end()) continue;
-    checks_[check->second].tree = shape_.lanes[lane].tree;
-    lanes_[shape_.lanes[lane].tree].emplace_back(lane, check->second);
+    checks_[check->second].tree = shape_.probes[probe].tree;
+    probes_[shape_.probes[probe].tree].emplace_back(probe, check->second);
   }
 }
 
@@ -129,12 +129,12 @@ void Conditional::add_prefetch(const EventRecord& record) {
 
 void Conditional::add(const Round& round) {
   if (round.has_failed || round.kind != move_operation) return;
-  for (const auto& [number, check] : lanes_[round.tree]) {
-    const Lane& lane = shape_.lanes[number];
-    const Pass& here = round.passes[lane.place];
+  for (const auto& [number, check] : probes_[round.tree]) {
+    const Probe& probe = shape_.probes[number];
+    const Pass& here = round.passes[probe.place];
     if (!here.is_here) continue;
     const Pass* below = nullptr;
-    if (lane.below != none) below = &round.passes[shape_.lanes[lane.below].place];
+    if (probe.below != none) below = &round.passes[shape_.probes[probe.below].place];
     add_round(checks_[check], round, here, below);
   }
 }

@@ -119,8 +119,8 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  // Lane and index of each condition check, indexed by tree.
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;
+  // Probe and index of each condition check, indexed by tree.
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> probes_;
 };
 
 }  // namespace eventspace

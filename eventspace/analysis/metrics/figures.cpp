@@ -41,7 +41,7 @@ Figures::Figures(const Shape& shape, std::size_t exact_max, bool has_common_cloc
       has_common_clock_(has_common_clock),
       last_(shape.joins.size(), none),
       lead_(shape.joins.size(), 0) {
-  for (const Lane& lane : shape.lanes) tree_of_hop_[lane.hop] = lane.tree;
+  for (const Probe& probe : shape.probes) tree_of_hop_[probe.hop] = probe.tree;
   for (std::size_t join = 0; join < joins_.size(); ++join)
     joins_[join].contributors.assign(shape.joins[join].contributors.size(),
                                      ContributorFigures(exact_max));
@@ -82,8 +82,8 @@ void Figures::add_answered(const Round& round) {
   ++tree.answered;
   const std::uint32_t number = tree.latest.critical_leaf;
   if (number == none) return;
-  const std::uint32_t lane = shape_.leaves[number].lane;
-  const Pass* pass = pass_of(round, lane);
+  const std::uint32_t probe = shape_.leaves[number].probe;
+  const Pass* pass = pass_of(round, probe);
   if (pass == nullptr) return;
   std::array<std::int64_t, causes> by_cause = {};
   const std::int64_t computed = std::max<std::int64_t>(0, pass->computation_nanos);
@@ -91,26 +91,26 @@ void Figures::add_answered(const Round& round) {
   add_to(critical_leaves_[number].nanos, computed);
   ++critical_leaves_[number].iterations;
   const std::int64_t nanos = pass->up_nanos - pass->down_nanos;
-  const Cause cause = cause_of(shape_.hops[shape_.lanes[lane].hop]);
+  const Cause cause = cause_of(shape_.hops[shape_.probes[probe].hop]);
   add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
-  add_to(hops_[shape_.lanes[lane].hop].critical.nanos, nanos);
+  add_to(hops_[shape_.probes[probe].hop].critical.nanos, nanos);
   for (std::size_t one = 0; one < causes; ++one) add_to(tree.by_cause[one], by_cause[one]);
   if (pass->computation_nanos >= 0) add_iteration(round, *pass, by_cause);
   tree.notes.at(round.sequence) = tree.latest;
   tree.notes.at(round.sequence).wan_nanos = 0;
 }
 
-const Pass* Figures::pass_of(const Round& round, std::uint32_t lane) const {
-  if (lane == none) return nullptr;
-  const Pass& pass = round.passes[shape_.lanes[lane].place];
+const Pass* Figures::pass_of(const Round& round, std::uint32_t probe) const {
+  if (probe == none) return nullptr;
+  const Pass& pass = round.passes[shape_.probes[probe].place];
   return pass.is_here ? &pass : nullptr;
 }
 
 void Figures::count_missing(const Round& round) {
   std::vector<std::uint32_t> hosts;
-  for (const std::uint32_t lane : shape_.trees[round.tree].lanes) {
-    if (pass_of(round, lane) == nullptr)
-      hosts.push_back(shape_.structure.host_of(shape_.lanes[lane].stage));
+  for (const std::uint32_t probe : shape_.trees[round.tree].probes) {
+    if (pass_of(round, probe) == nullptr)
+      hosts.push_back(shape_.structure.host_of(shape_.probes[probe].stage));
   }
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -123,15 +123,15 @@ void Figures::count_missing(const Round& round) {
 /// below the join.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
-  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
-    const Lane& lane = shape_.lanes[number];
+  for (const std::uint32_t number : shape_.trees[round.tree].probes) {
+    const Probe& probe = shape_.probes[number];
     const Pass* here = pass_of(round, number);
-    const Pass* below = pass_of(round, lane.below);
-    if (here == nullptr || below == nullptr || lane.join != none) continue;
+    const Pass* below = pass_of(round, probe.below);
+    if (here == nullptr || below == nullptr || probe.join != none) continue;
     const std::int64_t within = below->up_nanos - below->down_nanos;
     const std::int64_t unsure = clocks_differ_nanos + within / clocks_differ_part;
-    const std::uint32_t far = shape_.structure.host_of(shape_.lanes[lane.below].stage);
-    if (shape_.structure.host_of(lane.stage) != far) {
+    const std::uint32_t far = shape_.structure.host_of(shape_.probes[probe.below].stage);
+    if (shape_.structure.host_of(probe.stage) != far) {
       if (within > here->up_nanos - here->down_nanos + unsure) return true;
     } else if (!is_around(round, number)) {
       return true;
@@ -141,8 +141,8 @@ bool Figures::is_contradictory(const Round& round) const {
 }
 
 bool Figures::is_around(const Round& round, std::uint32_t number) const {
-  const Pass& here = round.passes[shape_.lanes[number].place];
-  const Pass* below = pass_of(round, shape_.lanes[number].below);
+  const Pass& here = round.passes[shape_.probes[number].place];
+  const Pass* below = pass_of(round, shape_.probes[number].below);
   return below == nullptr ||
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
@@ -152,15 +152,15 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
 /// hop is added.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
-  on_the_way_.assign(tree.lanes.size(), {});
-  for (const std::uint32_t number : tree.lanes) {
-    const Lane& lane = shape_.lanes[number];
+  on_the_way_.assign(tree.probes.size(), {});
+  for (const std::uint32_t number : tree.probes) {
+    const Probe& probe = shape_.probes[number];
     const Pass* here = pass_of(round, number);
     if (here == nullptr) continue;
-    const Hop& hop = shape_.hops[lane.hop];
-    const Pass* below = pass_of(round, lane.below);
-    add_hop(round, hop, hops_[lane.hop], *here, below);
-    on_the_way_[lane.place] = way_of(lane, hop, *here, below, round.is_one_way);
+    const Hop& hop = shape_.hops[probe.hop];
+    const Pass* below = pass_of(round, probe.below);
+    add_hop(round, hop, hops_[probe.hop], *here, below);
+    on_the_way_[probe.place] = way_of(probe, hop, *here, below, round.is_one_way);
   }
 }
 
@@ -201,10 +201,10 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
 /// Returns the network time from a collector down to the end of its path and back. For a push, it
 /// contains only one direction: times on links and, if there is a common clock, of crossings to
 /// other hosts.
-Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
+Figures::OnTheWay Figures::way_of(const Probe& probe, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
-  OnTheWay way = on_the_way_[shape_.lanes[lane.below].place];
+  OnTheWay way = on_the_way_[shape_.probes[probe.below].place];
   if (hop.kind != HopKind::crossing && (hop.kind != HopKind::link || hop.is_hold)) return way;
   if (is_one_way) {
     if (hop.kind == HopKind::link || has_common_clock_)
@@ -222,16 +222,16 @@ void Figures::add_paths(const Round& round) {
   if (!round.is_complete()) return;
   for (const std::uint32_t number : shape_.trees[round.tree].leaves) {
     const Leaf& leaf = shape_.leaves[number];
-    const Lane& lane = shape_.lanes[leaf.lane];
-    const Pass& pass = round.passes[lane.place];
+    const Probe& probe = shape_.probes[leaf.probe];
+    const Pass& pass = round.passes[probe.place];
     PathFigures& path = paths_[leaf.path];
     if (round.is_one_way) {
-      path.one_way.add(on_the_way_[lane.place].network);
+      path.one_way.add(on_the_way_[probe.place].network);
       continue;
     }
     path.total.add(pass.up_nanos - pass.down_nanos);
-    path.network.add(on_the_way_[lane.place].network);
-    path.wan.add(on_the_way_[lane.place].wan);
+    path.network.add(on_the_way_[probe.place].network);
+    path.wan.add(on_the_way_[probe.place].wan);
   }
 }
 
@@ -244,8 +244,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
   std::int64_t latest = never;
   std::int64_t second = never;
-  for (const std::uint32_t lane : join.contributors) {
-    const std::int64_t down = pass_of(round, lane)->down_nanos;
+  for (const std::uint32_t probe : join.contributors) {
+    const std::int64_t down = pass_of(round, probe)->down_nanos;
     second = std::max(second, std::min(latest, down));
     latest = std::max(latest, down);
   }
@@ -262,21 +262,21 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the contributor (Lane) that arrived last at a join. Its record has the flag
+/// Returns the contributor (Probe) that arrived last at a join. Its record has the flag
 /// event_last_arriver. If no record has that flag, the times decide.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
-  std::uint32_t last_lane = none;
-  for (const std::uint32_t lane : shape_.joins[number].contributors) {
-    const Pass* pass = pass_of(round, lane);
+  std::uint32_t last_probe = none;
+  for (const std::uint32_t probe : shape_.joins[number].contributors) {
+    const Pass* pass = pass_of(round, probe);
     if (pass == nullptr) return none;
     const bool says_so = (pass->flags & event_last_arriver) != 0;
     const bool was_said = last != nullptr && (last->flags & event_last_arriver) != 0;
     if (last != nullptr && !says_so && (was_said || pass->down_nanos < last->down_nanos)) continue;
     last = pass;
-    last_lane = lane;
+    last_probe = probe;
   }
-  return last_lane;
+  return last_probe;
 }
 
 /// Adds the time from the arrival of the leader at a join until the round continued below the join.
@@ -288,8 +288,8 @@ void Figures::add_through(const Round& round, std::uint32_t number) {
   if (below == nullptr) return;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
   std::int64_t carrier = never;
-  for (const std::uint32_t lane : join.contributors) {
-    const std::int64_t down = pass_of(round, lane)->down_nanos;
+  for (const std::uint32_t probe : join.contributors) {
+    const std::int64_t down = pass_of(round, probe)->down_nanos;
     if (down <= below->down_nanos) carrier = std::max(carrier, down);
   }
   if (carrier == never) return;
@@ -314,7 +314,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
     if (up > last) left_last = place;
     first = std::min(first, up);
     last = std::max(last, up);
-    const bool is_remote = shape_.lanes[join.contributors[place]].is_remote;
+    const bool is_remote = shape_.probes[join.contributors[place]].is_remote;
     if (!is_remote) first_local = std::min(first_local, up);
     if (is_remote && up > last_remote) {
       last_remote = up;
@@ -344,21 +344,21 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
 
 std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   const Tree& tree = shape_.trees[round.tree];
-  std::uint32_t lane = tree.bottom_join != none ? last_[tree.bottom_join] : tree.bottom_lane;
-  while (lane != none) {
-    const Lane& here = shape_.lanes[lane];
+  std::uint32_t probe = tree.bottom_join != none ? last_[tree.bottom_join] : tree.bottom_probe;
+  while (probe != none) {
+    const Probe& here = shape_.probes[probe];
     if (here.leaf != none) return here.leaf;
-    lane = here.join_above != none ? last_[here.join_above] : here.above;
+    probe = here.join_above != none ? last_[here.join_above] : here.above;
   }
   return none;
 }
 
-/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane
+/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Probe
 /// (contributor at a collector). It is the least of `lead_` over all joins on the path.
-std::int64_t Figures::lead_of(std::uint32_t lane) const {
+std::int64_t Figures::lead_of(std::uint32_t probe) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
-  for (; lane != none; lane = shape_.lanes[lane].below)
-    if (shape_.lanes[lane].join != none) lead = std::min(lead, lead_[shape_.lanes[lane].join]);
+  for (; probe != none; probe = shape_.probes[probe].below)
+    if (shape_.probes[probe].join != none) lead = std::min(lead, lead_[shape_.probes[probe].join]);
   return lead;
 }
 
@@ -368,8 +368,8 @@ void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;
   TreeFigures& tree = trees_[round.tree];
-  const std::uint32_t leaf_lane = shape_.leaves[number].lane;
-  const Pass& pass = round.passes[shape_.lanes[leaf_lane].place];
+  const std::uint32_t leaf_probe = shape_.leaves[number].probe;
+  const Pass& pass = round.passes[shape_.probes[leaf_probe].place];
   Total& leaf = critical_leaves_[number];
   const std::int64_t computed = std::max<std::int64_t>(0, pass.computation_nanos);
   ++leaf.rounds;
@@ -377,22 +377,22 @@ void Figures::add_critical(const Round& round) {
   add_to(leaf.nanos, computed);
   std::array<std::int64_t, causes> by_cause = {};
   by_cause[static_cast<std::size_t>(Cause::computation)] = computed;
-  for (std::uint32_t lane = leaf_lane; lane != none;) {
-    const Pass& here = round.passes[shape_.lanes[lane].place];
-    const bool joins = shape_.hops[shape_.lanes[lane].hop].kind == HopKind::join;
-    const Pass* below = pass_of(round, shape_.lanes[lane].below);
-    if (joins && !is_around(round, lane)) below = nullptr;
+  for (std::uint32_t probe = leaf_probe; probe != none;) {
+    const Pass& here = round.passes[shape_.probes[probe].place];
+    const bool joins = shape_.hops[shape_.probes[probe].hop].kind == HopKind::join;
+    const Pass* below = pass_of(round, shape_.probes[probe].below);
+    if (joins && !is_around(round, probe)) below = nullptr;
     std::int64_t nanos = here.up_nanos - here.down_nanos;
     if (below != nullptr) nanos -= below->up_nanos - below->down_nanos;
-    const Cause cause = add_critical_hop(lane, nanos);
-    if (joins && below != nullptr) add_critical_reply(lane, here.up_nanos - below->up_nanos);
+    const Cause cause = add_critical_hop(probe, nanos);
+    if (joins && below != nullptr) add_critical_reply(probe, here.up_nanos - below->up_nanos);
     add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
-    lane = below == nullptr ? none : shape_.lanes[lane].below;
+    probe = below == nullptr ? none : shape_.probes[probe].below;
   }
   for (std::size_t cause = 0; cause < causes; ++cause)
     add_to(tree.by_cause[cause], by_cause[cause]);
   if (pass.computation_nanos >= 0) add_iteration(round, pass, by_cause);
-  tree.latest = {number, on_the_way_[shape_.lanes[leaf_lane].place].wan, lead_of(leaf_lane),
+  tree.latest = {number, on_the_way_[shape_.probes[leaf_probe].place].wan, lead_of(leaf_probe),
                  round.sequence};
   tree.notes.at(round.sequence) = tree.latest;
 }
@@ -413,9 +413,9 @@ void Figures::add_iteration(const Round& round, const Pass& pass,
 }
 
 Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
-  const Lane& lane = shape_.lanes[number];
-  const Cause cause = cause_of(shape_.hops[lane.hop]);
-  Total& total = cause == Cause::join ? joins_[lane.join].critical : hops_[lane.hop].critical;
+  const Probe& probe = shape_.probes[number];
+  const Cause cause = cause_of(shape_.hops[probe.hop]);
+  Total& total = cause == Cause::join ? joins_[probe.join].critical : hops_[probe.hop].critical;
   ++total.rounds;
   add_to(total.nanos, nanos);
   return cause;
@@ -424,9 +424,9 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
 /// Adds the time by which a broadcast from a join was late, as far as the critical thread of the
 /// round waited for it.
 void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
-  const Lane& lane = shape_.lanes[number];
-  JoinFigures& join = joins_[lane.join];
-  if (!join.is_reply_late || !lane.is_remote || nanos < late_reply_least_nanos) return;
+  const Probe& probe = shape_.probes[number];
+  JoinFigures& join = joins_[probe.join];
+  if (!join.is_reply_late || !probe.is_remote || nanos < late_reply_least_nanos) return;
   ++join.critical_late_replies.rounds;
   add_to(join.critical_late_replies.nanos, nanos);
 }

@@ -164,12 +164,12 @@ class Figures {
     std::int64_t wan = 0;
   };
 
-  const Pass* pass_of(const Round& round, std::uint32_t lane) const;
+  const Pass* pass_of(const Round& round, std::uint32_t probe) const;
   bool is_contradictory(const Round& round) const;
   void add_hops(const Round& round);
   void add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
                const Pass* below);
-  OnTheWay way_of(const Lane& lane, const Hop& hop, const Pass& here, const Pass* below,
+  OnTheWay way_of(const Probe& probe, const Hop& hop, const Pass& here, const Pass* below,
                   bool is_one_way) const;
   void add_paths(const Round& round);
   void add_join(const Round& round, std::uint32_t number);
@@ -179,11 +179,11 @@ class Figures {
   std::uint32_t find_critical_leaf(const Round& round) const;
   void add_iteration(const Round& round, const Pass& pass,
                      const std::array<std::int64_t, causes>& by_cause);
-  std::int64_t lead_of(std::uint32_t lane) const;
+  std::int64_t lead_of(std::uint32_t probe) const;
   void add_critical(const Round& round);
-  Cause add_critical_hop(std::uint32_t lane, std::int64_t nanos);
-  void add_critical_reply(std::uint32_t lane, std::int64_t nanos);
-  bool is_around(const Round& round, std::uint32_t lane) const;
+  Cause add_critical_hop(std::uint32_t probe, std::int64_t nanos);
+  void add_critical_reply(std::uint32_t probe, std::int64_t nanos);
+  bool is_around(const Round& round, std::uint32_t probe) const;
   void add_answered(const Round& round);
   void count_missing(const Round& round);
 
@@ -193,7 +193,7 @@ class Figures {
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops_of_links() const;
   std::uint32_t busiest_of(const std::vector<std::uint32_t>& hops) const;
   std::string cluster_of(std::uint32_t tree) const;
-  JoinReport::Contributor report_contributor(std::uint32_t lane,
+  JoinReport::Contributor report_contributor(std::uint32_t probe,
                                              const ContributorFigures& figures) const;
   void report_hops(Report& report) const;
   void report_links(Report& report) const;
@@ -215,8 +215,8 @@ class Figures {
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;
   // State of the current round.
-  std::vector<OnTheWay> on_the_way_;  // network times, indexed by Lane::place
-  // Contributor (Lane) that arrived last at each join, or none.
+  std::vector<OnTheWay> on_the_way_;  // network times, indexed by Probe::place
+  // Contributor (Probe) that arrived last at each join, or none.
   std::vector<std::uint32_t> last_;
   // Time between the last two arrivals at each join.
   std::vector<std::int64_t> lead_;

@@ -88,7 +88,7 @@ void Figures::report_joins(Report& report) const {
 JoinReport::Contributor Figures::report_contributor(std::uint32_t number,
                                                     const ContributorFigures& figures) const {
   JoinReport::Contributor contributor;
-  const Lane& entering = shape_.lanes[number];
+  const Probe& entering = shape_.probes[number];
   contributor.slot = shape_.structure.stages[entering.stage].slot + entering.slot;
   contributor.is_remote = entering.is_remote;
   contributor.last = figures.last;
@@ -96,9 +96,9 @@ JoinReport::Contributor Figures::report_contributor(std::uint32_t number,
   contributor.left_last = figures.left_last;
   contributor.arrival_wait = figures.wait.summary();
   contributor.departure_delay = figures.departure.summary();
-  std::uint32_t lane = number;
-  while (shape_.lanes[lane].above != none) lane = shape_.lanes[lane].above;
-  const Lane& top = shape_.lanes[lane];
+  std::uint32_t probe = number;
+  while (shape_.probes[probe].above != none) probe = shape_.probes[probe].above;
+  const Probe& top = shape_.probes[probe];
   if (top.join_above != none) {
     const Place place = place_of(shape_.structure, shape_.joins[top.join_above].wrapper);
     contributor.name = place.wrapper;
@@ -257,7 +257,7 @@ void Figures::report_critical(Report& report, const std::vector<std::int64_t>& n
 }
 
 std::string Figures::cluster_of(std::uint32_t tree) const {
-  const std::uint32_t stage = shape_.lanes[shape_.trees[tree].lanes.front()].stage;
+  const std::uint32_t stage = shape_.probes[shape_.trees[tree].probes.front()].stage;
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
@@ -321,10 +321,10 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  // Lanes of the same stage, and therefore of the same hop, are next to each other in tree.lanes.
+  // Probes of the same stage, and therefore of the same hop, are next to each other in tree.probes.
   std::uint32_t last_hop = none;
-  for (const std::uint32_t lane : tree.lanes) {
-    const std::uint32_t hop_number = shape_.lanes[lane].hop;
+  for (const std::uint32_t probe : tree.probes) {
+    const std::uint32_t hop_number = shape_.probes[probe].hop;
     const Hop& hop = shape_.hops[hop_number];
     if (hop.kind == HopKind::join || hop_number == last_hop) continue;
     last_hop = hop_number;

@@ -91,12 +91,12 @@ void Transfers::add_link(const EventRecord& record) {
 /// that continued down has records.
 void Transfers::add(const Round& round) {
   if (!is_on_ || round.has_failed) return;
-  for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
-    const Lane& lane = shape_.lanes[number];
-    const Hop& hop = shape_.hops[lane.hop];
-    if (hop.kind != HopKind::crossing || !hop.is_wan || lane.below == none) continue;
-    const Pass& near = round.passes[lane.place];
-    const Pass& far = round.passes[shape_.lanes[lane.below].place];
+  for (const std::uint32_t number : shape_.trees[round.tree].probes) {
+    const Probe& probe = shape_.probes[number];
+    const Hop& hop = shape_.hops[probe.hop];
+    if (hop.kind != HopKind::crossing || !hop.is_wan || probe.below == none) continue;
+    const Pass& near = round.passes[probe.place];
+    const Pass& far = round.passes[shape_.probes[probe.below].place];
     if (!near.is_here || !far.is_here) continue;
     add_message(hop.from_host, hop.to_host, near.down_nanos, far.down_nanos, near.bytes);
     if (!round.is_one_way)
