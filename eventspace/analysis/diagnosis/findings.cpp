@@ -61,8 +61,6 @@ std::optional<std::size_t> middle_of_alike(const std::vector<double>& nanos) {
 
 namespace {
 
-constexpr const char* one_clock = "one host's own clock";
-
 double percent_longer(const Compared& compared) {
   return (ratio(compared.nanos, compared.usual_nanos) - 1) * 100;
 }
@@ -122,7 +120,7 @@ void name_slow_hosts(const Search& search, std::vector<ComparedHost> hosts,
     finding.place.cluster = host.cluster;
     finding.figure = percent_longer(compared);
     finding.unit = "percent";
-    finding.basis = one_clock;
+    finding.basis = basis_of_one_clock;
     const bool is_one = last - first == 1;
     std::uint64_t rounds = 0;
     for (auto one = first; one != last; ++one) {
@@ -199,7 +197,7 @@ void name_slow_cluster(const Report& report, const ThreadReport& middle, const C
     if (host.cluster == middle.cluster && host.threads > 0) finding.hosts.push_back(host.name);
   finding.figure = percent_longer(compared);
   finding.unit = "percent";
-  finding.basis = one_clock;
+  finding.basis = basis_of_one_clock;
   finding.sentence = fmt::format("cluster {} computes {:.1f}% longer than the other clusters {}",
                                  middle.cluster, finding.figure, means_of(compared));
   found.push_back(std::move(finding));
@@ -244,7 +242,7 @@ void name_noisy_thread(const ThreadReport& thread, const Compared& compared, con
   finding.figure = static_cast<double>(thread.noise_median_nanos);
   finding.unit = "nanoseconds";
   finding.cost_nanos = thread.critical_noise_nanos;
-  finding.basis = one_clock;
+  finding.basis = basis_of_one_clock;
   const std::string period = thread.period_nanos
                                  ? fmt::format(", every {:.2f} ms", ms(*thread.period_nanos))
                                  : ", with no period found";
@@ -302,7 +300,7 @@ void name_slow_thread(const ThreadReport& thread, const Compared& compared,
   finding.figure = percent_longer(compared);
   finding.unit = "percent";
   finding.cost_nanos = lost_in(compared, thread.critical_iterations);
-  finding.basis = one_clock;
+  finding.basis = basis_of_one_clock;
   finding.sentence = fmt::format(
       "thread {} computes {:.1f}% longer than the other threads of {} {}, and not its host as a "
       "whole; all waited for it in {} rounds",

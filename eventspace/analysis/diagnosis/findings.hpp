@@ -41,6 +41,9 @@ class Search {
   std::set<const ThreadReport*> explained_;
 };
 
+/// Basis of findings (Finding::basis) that compare times of the same host.
+inline constexpr const char* basis_of_one_clock = "one host's own clock";
+
 /// Returns one / other; 0 if `other` is 0.
 double ratio(double one, double other);
 /// Returns a finding that rests on a comparison. `count` is the number of computations or messages

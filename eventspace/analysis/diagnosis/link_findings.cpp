@@ -14,7 +14,6 @@
 namespace eventspace {
 namespace {
 
-constexpr const char* one_clock = "one host's own clock";
 constexpr const char* two_way_basis = "two-way: each side's own clock";
 
 /// Comparison of a link's travel time with a reference.
@@ -32,7 +31,7 @@ void name_slow_link(const LinkReport& link, const Compared& compared, const std:
   finding.figure = ratio(compared.nanos, compared.usual_nanos);
   finding.unit = "times";
   finding.cost_nanos = lost_in(compared, link.critical_rounds);
-  finding.basis = one_clock;
+  finding.basis = basis_of_one_clock;
   finding.sentence = fmt::format(
       "link {} from {} to {} takes {:.2f} times as long as {} (mean {:.3f} ms against {:.3f} ms)",
       link.place.wrapper, finding.from, finding.to, finding.figure, what, ms(compared.nanos),
@@ -137,7 +136,7 @@ void find_holds(const Report& report, std::vector<Finding>& found) {
     finding.unit = "nanoseconds";
     finding.cost_nanos = hold.nanos;
     finding.lost_nanos = hold.lost_nanos;
-    finding.basis = one_clock;
+    finding.basis = basis_of_one_clock;
     finding.sentence = fmt::format(
         "{} on {} holds each result back for {:.3f} ms (median) before it is passed on; all waited "
         "for it in {} rounds",
@@ -157,7 +156,7 @@ void name_late_replies(const JoinReport& join, const Compared& compared, const R
       static_cast<double>(join.late_reply_nanos) / static_cast<double>(join.late_replies);
   finding.unit = "nanoseconds";
   finding.cost_nanos = join.critical_late_reply_nanos;
-  finding.basis = one_clock;
+  finding.basis = basis_of_one_clock;
   finding.sentence = fmt::format(
       "{} on {} woke its own threads before it replied to other hosts: in {} of {} rounds the "
       "last reply, mostly that to {}, left {:.3f} ms (mean) after the result arrived; all waited "
