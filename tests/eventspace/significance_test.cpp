@@ -222,6 +222,18 @@ TEST_CASE("findings: a cause that the run does not wait for is hidden, and named
   CHECK(report.findings[0].cost_nanos < 10 * ms);
 }
 
+TEST_CASE("findings: hidden findings follow all others, also those without a predicted cost") {
+  sample::Options options;
+  options.threads = 1;
+  options.slow_hosts = {{"alpha-2", 1.05}};
+  options.late_replies = {{"sum.join.beta", 2 * ms}};
+  const Report report = analyse(options, 300);
+  REQUIRE(report.findings.size() == 2);
+  CHECK_FALSE(report.findings[0].is_predicted);
+  CHECK_FALSE(report.findings[0].is_hidden);
+  CHECK(report.findings[1].is_hidden);
+}
+
 TEST_CASE("findings: one long computation is named from 1% of the run on") {
   // The run lasts 300 iterations of 40.306 ms, and the long computation of beta.
   sample::Options options;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -127,13 +128,18 @@ void predict_costs(const Predictor& predictor, Report& report) {
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.finding.cost_nanos > b.finding.cost_nanos;
   });
+  const auto hidden =
+      std::stable_partition(candidates.begin(), candidates.end(),
+                            [](const Candidate& one) { return !one.finding.is_hidden; });
+  const auto first_hidden = static_cast<std::size_t>(hidden - candidates.begin());
   findings.clear();
   std::vector<Change> removed;
   for (std::size_t place = 0; place < candidates.size(); ++place) {
     if (place < ordered_findings_max && place > 0) {
       std::size_t best = place;
       std::int64_t shortest = 0;
-      const std::size_t end = std::min(candidates.size(), ordered_findings_max);
+      const std::size_t end =
+          std::min(place < first_hidden ? first_hidden : candidates.size(), ordered_findings_max);
       for (std::size_t one = place; one < end; ++one) {
         std::vector<Change> with = removed;
         with.push_back(candidates[one].change);
@@ -150,7 +156,8 @@ void predict_costs(const Predictor& predictor, Report& report) {
     candidates[place].finding.run_without_nanos = predictor.run_nanos(removed);
     findings.push_back(std::move(candidates[place].finding));
   }
-  std::move(others.begin(), others.end(), std::back_inserter(findings));
+  findings.insert(findings.begin() + static_cast<std::ptrdiff_t>(first_hidden),
+                  std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
 }
 
 std::string sensitivity_of_headline(const Predictor& predictor, const TimeReport& time) {

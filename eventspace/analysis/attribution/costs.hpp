@@ -18,8 +18,8 @@ std::optional<Change> change_without(const Finding& finding, const Predictor& pr
 
 /// Sets the cost of each finding: the time by which the run would have been shorter without it, as
 /// predicted. Sorts the findings: first the one whose removal shortens the run most, then the one
-/// whose removal shortens the remaining run most, and so on. Removes the findings that do not cost
-/// enough.
+/// whose removal shortens the remaining run most, and so on. Findings whose cost cannot be
+/// predicted follow, and then the hidden ones. Removes the findings that do not cost enough.
 void predict_costs(const Predictor& predictor, Report& report);
 
 /// Returns a sentence on the effect of a small change of the headline's cause, such as 1 ms less
