@@ -57,7 +57,9 @@ struct ConditionalReport {
 
 template <class Visitor>
 void describe(Visitor& visit, const ConditionalReport::Remote& remote) {
-  visit.object("remote_cluster", "Values of another cluster in a condition check.");
+  visit.object(
+      "remote_cluster",
+      "How often a condition check read the values of another cluster, or decided without them.");
   visit.field("cluster", remote.cluster, units::none, "Name of the other cluster.");
   visit.field("reads", remote.reads, units::count, "Values that were used.");
   visit.field("wanted_but_decided_without", remote.unused, units::count,
