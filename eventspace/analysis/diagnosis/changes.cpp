@@ -18,8 +18,6 @@
 namespace eventspace {
 namespace {
 
-constexpr const char* own_clock = "one host's own clock";
-
 /// Rows `from` to `to` - 1 of a series, which have one level: their means do not differ more than
 /// by chance.
 struct Level {
@@ -158,7 +156,8 @@ double lost_in(const Higher& part, std::uint64_t count) {
 /// Compares the levels of a series, except those that cost too little to be named. `count` is the
 /// number of computations or messages. The deviation of a level follows from what is left of all
 /// rows without their levels, so that a level of a few rows has one, too.
-std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count, Search& search) {
+std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count,
+                                   FindingSearch& search) {
   const Levels levels(rows);
   std::vector<Higher> parts = higher_parts_of(rows, levels.all());
   const double least =
@@ -193,7 +192,7 @@ std::string times_of(const Higher& part, const std::function<std::int64_t(std::s
 /// Returns a finding without its place and sentence. `count` is the number of computations or
 /// messages in the whole run. The cost is an upper bound: it assumes that the run waited for each
 /// of them.
-Finding change_in(const Higher& part, std::uint64_t count, const Search& search) {
+Finding change_in(const Higher& part, std::uint64_t count, const FindingSearch& search) {
   Finding finding = finding_of(FindingKind::change, search.result(part.comparison), 0);
   finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
   finding.to_share = static_cast<double>(part.to) / static_cast<double>(part.rows);
@@ -201,11 +200,11 @@ Finding change_in(const Higher& part, std::uint64_t count, const Search& search)
   finding.unit = "percent";
   finding.cost_nanos = static_cast<std::int64_t>(lost_in(part, count));
   finding.lost_nanos = finding.cost_nanos;
-  finding.basis = own_clock;
+  finding.basis = basis_of_one_clock;
   return finding;
 }
 
-Finding change_of(const std::vector<ChangedThread>& threads, const Search& search) {
+Finding change_of(const std::vector<ChangedThread>& threads, const FindingSearch& search) {
   const Report& report = search.report();
   const ThreadReport& first = *threads.front().thread;
   const Higher& part = threads.front().part;
@@ -215,10 +214,7 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Search& searc
     clusters.insert(one.thread->cluster);
   }
   Finding finding = change_in(part, first.computation.count, search);
-  finding.place.host = first.host;
-  finding.place.cluster = first.cluster;
-  finding.before = first.graph;
-  finding.after = first.after;
+  set_place(finding, first);
   std::string who = fmt::format("thread {} computes", first.name);
   if (threads.size() == 1) {
     finding.thread = first.name;
@@ -242,7 +238,7 @@ Finding change_of(const std::vector<ChangedThread>& threads, const Search& searc
   return finding;
 }
 
-Finding change_of(const LinkReport& link, const Higher& part, const Search& search) {
+Finding change_of(const LinkReport& link, const Higher& part, const FindingSearch& search) {
   const Report& report = search.report();
   Finding finding = change_in(part, link.travel.count, search);
   finding.place = link.place;
@@ -288,7 +284,7 @@ bool explains(const ChangedThread& changed, const Finding& finding) {
   }
 }
 
-void name_changes(const std::vector<ChangedThread>& threads, Search& search,
+void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& search,
                   std::vector<Finding>& found) {
   std::vector<std::vector<ChangedThread>> groups;
   for (const ChangedThread& changed : threads) {
@@ -310,7 +306,7 @@ void name_changes(const std::vector<ChangedThread>& threads, Search& search,
 
 }  // namespace
 
-void compare_levels(Search& search) {
+void compare_levels(FindingSearch& search) {
   std::vector<ChangedThread> threads;
   for (const ThreadReport& thread : search.report().threads)
     for (const Higher& part : compare_levels(thread.blocks, thread.computation.count, search))
@@ -325,7 +321,7 @@ void compare_levels(Search& search) {
       });
 }
 
-void find_stalls(const Search& search, std::vector<Finding>& found) {
+void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
   const Report& report = search.report();
   std::vector<std::vector<const ThreadReport*>> groups;
   for (const ThreadReport& thread : report.threads) {
@@ -348,18 +344,15 @@ void find_stalls(const Search& search, std::vector<Finding>& found) {
     const ThreadReport& first = *group.front();
     Finding finding;
     finding.kind = FindingKind::stall;
-    finding.place.host = first.host;
-    finding.place.cluster = first.cluster;
+    set_place(finding, first);
     if (group.size() == 1) finding.thread = first.name;
-    finding.before = first.graph;
-    finding.after = first.after;
     if (report.time.has_critical_path)
       finding.at_nanos = first.longest_begin_nanos - report.time.begin_nanos;
     finding.figure = static_cast<double>(first.noise_nanos);
     finding.unit = "nanoseconds";
     finding.cost_nanos = first.critical_noise_nanos;
     finding.lost_nanos = first.noise_nanos;
-    finding.basis = own_clock;
+    finding.basis = basis_of_one_clock;
     finding.sentence = fmt::format(
         "{} computed {:.3f} ms at {:.3f} s instead of {:.3f} ms (median){}",
         group.size() == 1 ? fmt::format("thread {}", first.name)

@@ -10,9 +10,9 @@ namespace eventspace {
 /// Compares the levels of threads and links that took longer in one part of the run than in
 /// another. Threads that changed alike at the same time are one finding. Removes findings of noise
 /// and of slowness that a change explains.
-void compare_levels(Search& search);
+void compare_levels(FindingSearch& search);
 /// Finds threads that computed much longer than usual, too few times to be noise. Threads of a host
 /// that did so at the same time are one finding.
-void find_stalls(const Search& search, std::vector<Finding>& found);
+void find_stalls(const FindingSearch& search, std::vector<Finding>& found);
 
 }  // namespace eventspace

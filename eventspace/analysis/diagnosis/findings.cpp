@@ -20,10 +20,10 @@
 
 namespace eventspace {
 
-std::vector<Finding> Search::finish() {
+std::vector<Finding> FindingSearch::finish() {
   comparisons_.correct();
   std::vector<Finding> found;
-  for (const Name& name : names_) name(found);
+  for (const AddFindings& add : additions_) add(found);
   return found;
 }
 
@@ -41,6 +41,13 @@ Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t cou
   if (compared.is_known) finding.compared = compared;
   finding.lost_nanos = lost_in(compared, count);
   return finding;
+}
+
+void set_place(Finding& finding, const ThreadReport& thread) {
+  finding.place.host = thread.host;
+  finding.place.cluster = thread.cluster;
+  finding.before = thread.graph;
+  finding.after = thread.after;
 }
 
 bool is_shifted(std::int64_t nanos, std::int64_t usual_nanos, const Compared& compared) {
@@ -97,7 +104,7 @@ struct ComparedHost {
   std::size_t comparison = 0;
 };
 
-void name_slow_hosts(const Search& search, std::vector<ComparedHost> hosts,
+void name_slow_hosts(const FindingSearch& search, std::vector<ComparedHost> hosts,
                      std::vector<Finding>& found) {
   const auto result = [&](const ComparedHost& one) -> const Compared& {
     return search.result(one.comparison);
@@ -150,7 +157,7 @@ void name_slow_hosts(const Search& search, std::vector<ComparedHost> hosts,
 
 /// Compares each host with the middle one of the other hosts of its cluster, each by its middle
 /// thread.
-void compare_hosts(Search& search) {
+void compare_hosts(FindingSearch& search) {
   const Report& report = search.report();
   std::map<std::string_view, std::vector<Computing>> threads;
   for (const ThreadReport& thread : report.threads)
@@ -205,7 +212,7 @@ void name_slow_cluster(const Report& report, const ThreadReport& middle, const C
 
 /// Compares each cluster with the others at the same place of the program, by its middle thread, if
 /// the others are like each other.
-void compare_clusters(Search& search) {
+void compare_clusters(FindingSearch& search) {
   std::map<ProgramPlace, std::map<std::string_view, std::vector<Computing>>> places;
   for (const ThreadReport& thread : search.report().threads)
     places[{thread.graph, thread.after}][thread.cluster].push_back(
@@ -232,11 +239,8 @@ void compare_clusters(Search& search) {
 void name_noisy_thread(const ThreadReport& thread, const Compared& compared, const Report& report,
                        std::vector<Finding>& found) {
   Finding finding = finding_of(FindingKind::noisy_thread, compared, thread.computation.count);
-  finding.place.host = thread.host;
-  finding.place.cluster = thread.cluster;
+  set_place(finding, thread);
   finding.thread = thread.name;
-  finding.after = thread.after;
-  finding.before = thread.graph;
   if (report.time.has_critical_path)
     finding.at_nanos = thread.longest_begin_nanos - report.time.begin_nanos;
   finding.figure = static_cast<double>(thread.noise_median_nanos);
@@ -260,7 +264,7 @@ void name_noisy_thread(const ThreadReport& thread, const Compared& compared, con
 }
 
 /// Compares the noise of each thread with none.
-void compare_noise(Search& search) {
+void compare_noise(FindingSearch& search) {
   for (const ThreadReport& thread : search.report().threads) {
     const std::size_t comparison = search.comparisons().add(thread.noise_blocks, 0.0);
     search.when_known([&search, &thread, comparison](std::vector<Finding>& found) {
@@ -272,7 +276,7 @@ void compare_noise(Search& search) {
 }
 
 /// Names noise that is too rare for a comparison, but took so much time that it is always named.
-void find_rare_noise(Search& search, std::vector<Finding>& found) {
+void find_rare_noise(FindingSearch& search, std::vector<Finding>& found) {
   const Report& report = search.report();
   for (const ThreadReport& thread : report.threads) {
     if (thread.outliers < period_outliers || search.is_explained(thread) ||
@@ -284,7 +288,7 @@ void find_rare_noise(Search& search, std::vector<Finding>& found) {
 }
 
 /// Whether noise in all computations explains that a thread is longer.
-bool is_noise(const ThreadReport& thread, const Compared& compared, const Search& search) {
+bool is_noise(const ThreadReport& thread, const Compared& compared, const FindingSearch& search) {
   return search.is_explained(thread) && !thread.is_noise_rare &&
          noise_explains(std::llround(compared.difference()), thread.noise_median_nanos);
 }
@@ -292,11 +296,8 @@ bool is_noise(const ThreadReport& thread, const Compared& compared, const Search
 void name_slow_thread(const ThreadReport& thread, const Compared& compared,
                       std::vector<Finding>& found) {
   Finding finding = finding_of(FindingKind::slow_thread, compared, thread.computation.count);
-  finding.place.host = thread.host;
-  finding.place.cluster = thread.cluster;
+  set_place(finding, thread);
   finding.thread = thread.name;
-  finding.after = thread.after;
-  finding.before = thread.graph;
   finding.figure = percent_longer(compared);
   finding.unit = "percent";
   finding.cost_nanos = lost_in(compared, thread.critical_iterations);
@@ -311,7 +312,7 @@ void name_slow_thread(const ThreadReport& thread, const Compared& compared,
 /// Compares each thread with the middle one of the other threads of its cluster at the same place.
 /// A thread is left out if the middle thread of its host is slow, too, because the host is then
 /// named in its place.
-void compare_threads_of(std::vector<Computing> threads, Search& search) {
+void compare_threads_of(std::vector<Computing> threads, FindingSearch& search) {
   if (threads.size() < 2) return;
   sort_to_middle(threads);
   Others tenths;
@@ -345,7 +346,7 @@ void compare_threads_of(std::vector<Computing> threads, Search& search) {
   }
 }
 
-void compare_threads(Search& search) {
+void compare_threads(FindingSearch& search) {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::vector<Computing>>
       groups;
   for (const ThreadReport& thread : search.report().threads)
@@ -371,7 +372,7 @@ void remove_repeated(std::vector<Finding>& found) {
 }  // namespace
 
 std::vector<Finding> find_what_stands_out(const Report& report) {
-  Search search(report);
+  FindingSearch search(report);
   compare_clusters(search);
   compare_hosts(search);
   compare_noise(search);

@@ -18,16 +18,16 @@ namespace eventspace {
 
 /// Search for findings. All comparisons of a report are made first, because they are corrected
 /// together. Then the results are named.
-class Search {
+class FindingSearch {
  public:
-  using Name = std::function<void(std::vector<Finding>&)>;
-  explicit Search(const Report& report) : report_(report) {}
+  using AddFindings = std::function<void(std::vector<Finding>&)>;
+  explicit FindingSearch(const Report& report) : report_(report) {}
   const Report& report() const { return report_; }
   Comparisons& comparisons() { return comparisons_; }
   const Compared& result(std::size_t comparison) const { return comparisons_.at(comparison); }
   /// Adds a function that is called when the results of all comparisons are known. It adds
   /// findings, and may remove earlier ones.
-  void when_known(Name name) { names_.push_back(std::move(name)); }
+  void when_known(AddFindings add) { additions_.push_back(std::move(add)); }
   /// Adds a place of a thread whose outliers need no further explanation.
   void explain(const ThreadReport& thread) { explained_.insert(&thread); }
   bool is_explained(const ThreadReport& thread) const { return explained_.contains(&thread); }
@@ -37,18 +37,17 @@ class Search {
  private:
   const Report& report_;
   Comparisons comparisons_;
-  std::vector<Name> names_;
+  std::vector<AddFindings> additions_;
   std::set<const ThreadReport*> explained_;
 };
-
-/// Basis of findings (Finding::basis) that compare times of the same host.
-inline constexpr const char* basis_of_one_clock = "one host's own clock";
 
 /// Returns one / other; 0 if `other` is 0.
 double ratio(double one, double other);
 /// Returns a finding that rests on a comparison. `count` is the number of computations or messages
 /// of which the comparison has the means.
 Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count);
+/// Sets the host of a finding about computations of a thread, and their place in the program.
+void set_place(Finding& finding, const ThreadReport& thread);
 /// Returns the time by which `count` computations or messages were longer in total.
 std::int64_t lost_in(const Compared& compared, std::uint64_t count);
 /// Whether short durations are longer by about as much as the mean (shifted_share).
@@ -62,10 +61,10 @@ std::vector<Finding> find_what_stands_out(const Report& report);
 
 // The functions below compare the things of one kind.
 
-void compare_links(Search& search);
-void compare_networks(Search& search);
-void compare_replies(Search& search);
+void compare_links(FindingSearch& search);
+void compare_networks(FindingSearch& search);
+void compare_replies(FindingSearch& search);
 /// Members of groups, and links between them.
-void compare_in_groups(Search& search);
+void compare_in_groups(FindingSearch& search);
 
 }  // namespace eventspace

@@ -35,13 +35,13 @@ struct ComparedMember {
 };
 
 ComparedMember compare_member(const std::vector<const GroupMemberReport*>& members,
-                              std::size_t place, Search& search) {
+                              std::size_t place, FindingSearch& search) {
   const GroupMemberReport& usual = middle_without(members, place);
   return {members[place], &usual, search.comparisons().add(members[place]->blocks, usual.blocks)};
 }
 
 /// Whether a member takes longer than the other, and not only in some operations.
-bool is_slow(const ComparedMember& one, const Search& search) {
+bool is_slow(const ComparedMember& one, const FindingSearch& search) {
   const Compared& compared = search.result(one.comparison);
   const Summary& own = one.member->computation;
   const Summary& usual = one.usual->computation;
@@ -55,7 +55,7 @@ Finding slow_in_group(FindingKind kind, const GroupMemberReport& member, const C
   finding.place.cluster = member.cluster;
   finding.figure = (ratio(compared.nanos, compared.usual_nanos) - 1) * 100;
   finding.unit = "percent";
-  finding.basis = "one host's own clock";
+  finding.basis = basis_of_one_clock;
   finding.is_of_group = true;
   finding.before = member.group;
   return finding;
@@ -92,7 +92,7 @@ void name_slow_thread(const GroupMemberReport& member, const Compared& compared,
 }
 
 /// Compares the members of a group in one cluster: each host by its middle thread, and each thread.
-void compare_members(std::vector<const GroupMemberReport*> members, Search& search) {
+void compare_members(std::vector<const GroupMemberReport*> members, FindingSearch& search) {
   sort_members(members);
   std::map<std::string_view, std::vector<const GroupMemberReport*>> of_hosts;
   for (const GroupMemberReport* member : members) of_hosts[member->host].push_back(member);
@@ -152,7 +152,7 @@ void name_slow_link(const GroupLinkReport& link, const Compared& compared, const
 /// as slow only if its fastest message is slow, too, because other messages may have waited for
 /// each other or for streams. Rates are not compared, because the records do not show whether hosts
 /// share a link.
-void compare_link(const GroupLinkReport& link, Search& search) {
+void compare_link(const GroupLinkReport& link, FindingSearch& search) {
   const GroupsReport& report = search.report().groups;
   std::vector<ComparedLink> compared;
   std::vector<const GroupLinkReport*> others;
@@ -182,7 +182,7 @@ void compare_link(const GroupLinkReport& link, Search& search) {
 
 }  // namespace
 
-void compare_in_groups(Search& search) {
+void compare_in_groups(FindingSearch& search) {
   const GroupsReport& report = search.report().groups;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const GroupMemberReport*>>
       clusters;

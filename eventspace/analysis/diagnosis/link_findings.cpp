@@ -43,7 +43,7 @@ void name_slow_link(const LinkReport& link, const Compared& compared, const std:
 /// comparisons, because messages are of different size.
 class LinkComparisons {
  public:
-  explicit LinkComparisons(Search& search) : search_(search) {}
+  explicit LinkComparisons(FindingSearch& search) : search_(search) {}
 
   void compare(const LinkReport& link) {
     std::vector<Reference> references;
@@ -86,7 +86,7 @@ class LinkComparisons {
     references.push_back({all.add(all.estimate_of(link.blocks), usual, 1), std::move(what)});
   }
 
-  Search& search_;
+  FindingSearch& search_;
 };
 
 void name_slow_network(const CrossingReport& crossing, const Compared& compared,
@@ -168,13 +168,13 @@ void name_late_replies(const JoinReport& join, const Compared& compared, const R
 
 }  // namespace
 
-void compare_links(Search& search) {
+void compare_links(FindingSearch& search) {
   LinkComparisons links(search);
   for (const LinkReport& link : search.report().links)
     if (link.travel.count > 0) links.compare(link);
 }
 
-void compare_networks(Search& search) {
+void compare_networks(FindingSearch& search) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const CrossingReport*>> alike;
   for (const CrossingReport& crossing : search.report().crossings)
     if (crossing.two_way.count > 0)
@@ -198,7 +198,7 @@ void compare_networks(Search& search) {
     }
 }
 
-void compare_replies(Search& search) {
+void compare_replies(FindingSearch& search) {
   for (const JoinReport& join : search.report().joins) {
     const std::size_t comparison = search.comparisons().add(join.lateness_blocks, 0.0);
     search.when_known([&search, &join, comparison](std::vector<Finding>& found) {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kinds_shown = 5;
 constexpr std::size_t lasts_shown = 3;
-constexpr std::string_view own_clock_of_one = "one host's own clock";
 
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<std::string_view, 4> units = {"B", "KiB", "MiB", "GiB"};
@@ -36,7 +35,7 @@ class GroupText : private TextWithTables {
 
   std::string print() {
     line("\nGroups: operations, dearest first [{}]",
-         report_.has_common_clock ? "one clock of all hosts" : own_clock_of_one);
+         report_.has_common_clock ? "one clock of all hosts" : basis_of_one_clock);
     if (!report_.has_common_clock)
       line("  the last of several hosts, and the cause, need one clock: --common-clock");
     std::vector<const GroupReport*> order;
@@ -103,7 +102,7 @@ class GroupText : private TextWithTables {
 
   void members() {
     if (report_.members.empty()) return;
-    line("\nMembers of groups: between operations, ms [{}]", own_clock_of_one);
+    line("\nMembers of groups: between operations, ms [{}]", basis_of_one_clock);
     line("  {:<24} {:<16} {:>9} {:>9} {:>9} {:>9} {:>6} {:>10}", "thread", "group", "mean",
          "deviation", "median", "p99", "last", "late");
     table(

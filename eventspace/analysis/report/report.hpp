@@ -25,6 +25,9 @@
 
 namespace eventspace {
 
+/// Basis of times that are differences on the clock of one host (Finding::basis, and headings).
+inline constexpr const char* basis_of_one_clock = "one host's own clock";
+
 enum class FindingKind : std::uint8_t {
   slow_host,
   slow_thread,

@@ -140,7 +140,7 @@ void Text::graphs() {
     }
   }
   if (graphs.empty()) return;
-  heading("Rounds of collectives", "one host's own clock");
+  heading("Rounds of collectives", basis_of_one_clock);
   const std::size_t shown = std::min(std::max(graphs_shown, rows_), graphs.size());
   for (std::size_t place = 0; place < shown; ++place) graph(graphs[place]);
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
@@ -253,7 +253,7 @@ void Text::critical() {
 
 void Text::lateness() {
   for (const LatenessReport& one : report_.lateness) {
-    heading(fmt::format("Late threads of {}", one.graph), "one host's own clock");
+    heading(fmt::format("Late threads of {}", one.graph), basis_of_one_clock);
     line("  {} iterations; with a thread late against its own mean by more than", one.iterations);
     for (std::size_t bound = 0; bound < one.over.size(); ++bound)
       line("    {:>2.0f} ms: {} ({:.2f}%)", ms(lateness_bounds_nanos[bound]), one.over[bound],
@@ -277,7 +277,7 @@ void Text::lateness() {
 
 void Text::clusters() {
   if (report_.clusters.empty()) return;
-  heading("Clusters in total, s", "one host's own clock");
+  heading("Clusters in total, s", basis_of_one_clock);
   line("  {:<16} {:>6} {:>7} {:>11} {:>9} {:>11} {:>11} {:>8} {:>12} {:>13}", "cluster", "hosts",
        "threads", "computation", "noise", "join waits", "cache waits", "critical", "WAN messages",
        "WAN bytes");
@@ -290,7 +290,7 @@ void Text::clusters() {
 
 void Text::threads() {
   if (report_.threads.empty()) return;
-  heading("Computation, ms", "one host's own clock");
+  heading("Computation, ms", basis_of_one_clock);
   line("  {:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>9} {:>8}", "thread", "mean",
        "deviation", "median", "p99", "max", "noise %", "outliers", "period", "critical");
   table(
@@ -308,7 +308,7 @@ void Text::threads() {
 void Text::joins() {
   if (report_.joins.empty()) return;
   heading("Joins, ms: wait for the last arriver; departure after the result arrived",
-          "one host's own clock");
+          basis_of_one_clock);
   table(
       report_.joins, [](const JoinReport& join) { return join.departure_spread.mean; },
       [&](const JoinReport& join) {
@@ -359,7 +359,7 @@ void Text::crossings() {
 
 void Text::links() {
   if (report_.links.empty()) return;
-  heading("Links, ms one-way", "one host's own clock");
+  heading("Links, ms one-way", basis_of_one_clock);
   table(
       report_.links, [](const LinkReport& link) { return link.travel.mean; },
       [&](const LinkReport& link) {
