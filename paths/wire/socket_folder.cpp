@@ -298,6 +298,8 @@ void remove_left_doors(const fs::path& folder) {
     if (!file.ends_with(fmt::format("{}{}", door_ending, lock_ending)) || !is_left_by_run(entry))
       continue;
     file.resize(file.size() - lock_ending.size());
+    const fs::file_status door = fs::symlink_status(file, ignored);
+    if (fs::exists(door) && !fs::is_socket(door)) continue;  // a file of the user
     remove_if_left(fmt::format("{}{}", scheme, file));
   }
 }

@@ -29,8 +29,8 @@ std::filesystem::path safe_socket_file(const std::string& address);
 /// same folder. Other doors are in the folder that the variable PATHS_SOCKETS names. Without this
 /// variable they are in /tmp/paths-UID, which all hosts of a machine find.
 std::string door_address(const std::string& address);
-/// Removes the doors that killed hosts left in a folder. Leaves doors that are in use. Holds the
-/// claim of each removed door for some microseconds.
+/// Removes the doors that killed hosts left in a folder. Leaves doors that are in use, and files
+/// that are no sockets. Holds the claim of each removed door for some microseconds.
 void remove_left_doors(const std::filesystem::path& folder);
 
 /// The right of a host to listen on a socket file. The right is a lock, which the kernel releases

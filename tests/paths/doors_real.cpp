@@ -99,8 +99,7 @@ TEST_CASE("doors: a process of this user that sits on a door is replaced when th
   if (transport == "ipc") fs::remove(door.parent_path());
 }
 
-TEST_CASE(
-    "doors: a host waits for a process that holds its door for a moment but not for another") {
+TEST_CASE("doors: a host waits for its door for a moment and gives up if another host keeps it") {
   const Folder folder;
   const std::string address = "ipc://" + folder.file("host");
   on_steady_clock([&](runtime::Runtime& runtime) {

@@ -284,6 +284,8 @@ TEST_CASE("doors: doors of killed hosts are removed and doors in use and other f
   const auto claim = SocketClaim::take(living);
   leave_socket(folder.path() / "living.door");
   std::ofstream(folder.path() / "notes.door.lock") << "of a user";
+  std::ofstream(folder.path() / "plan.door") << "of a user";
+  std::ofstream empty(folder.path() / "plan.door.lock");
   REQUIRE(fs::exists(folder.path() / "dead.door.lock"));
   remove_left_doors(folder.path());
   CHECK_FALSE(fs::exists(folder.path() / "dead.door"));
@@ -291,6 +293,7 @@ TEST_CASE("doors: doors of killed hosts are removed and doors in use and other f
   CHECK(fs::exists(folder.path() / "living.door"));
   CHECK(fs::exists(folder.path() / "host.lock"));
   CHECK(fs::exists(folder.path() / "notes.door.lock"));
+  CHECK(fs::exists(folder.path() / "plan.door"));
 }
 
 TEST_CASE("socket cleaner: files of dead hosts are removed and files in use stay") {
