@@ -15,18 +15,23 @@ namespace {
 
 /// Tag of control messages (requests and reports), and tag of timed messages.
 constexpr std::uint64_t control_tag = 0, data_tag = 1;
+/// Channel of the messages of trains. These messages have names, as those of schedules have.
+constexpr std::uint64_t train_channel = 3;
 
-enum class What : std::uint64_t { end, receive, send, clock };
+enum class What : std::uint64_t { end, receive, send, clock, exchange };
 
 struct Request {
   What what = What::end;
-  std::uint64_t number = 0;  ///< receive: number of rounds; send: bytes per message
-  std::vector<std::uint32_t> peers = {};
+  /// receive: number of rounds; send and exchange: bytes per message
+  std::uint64_t number = 0;
+  /// receive and send: other hosts; exchange: messages of a train, whether to return them, trains,
+  /// name of the first message
+  std::vector<std::uint32_t> numbers = {};
 };
 
 base::Payload payload_of(const Request& request) {
   std::vector<std::uint64_t> text = {static_cast<std::uint64_t>(request.what), request.number};
-  text.insert(text.end(), request.peers.begin(), request.peers.end());
+  text.insert(text.end(), request.numbers.begin(), request.numbers.end());
   return base::Payload::of(std::move(text));
 }
 
@@ -35,7 +40,7 @@ Request request_of(const base::Payload& payload) {
   Request request{static_cast<What>(payload.read<std::uint64_t>()),
                   payload.read<std::uint64_t>(word)};
   for (std::size_t at = 2 * word; at < payload.size(); at += word)
-    request.peers.push_back(static_cast<std::uint32_t>(payload.read<std::uint64_t>(at)));
+    request.numbers.push_back(static_cast<std::uint32_t>(payload.read<std::uint64_t>(at)));
   return request;
 }
 
@@ -59,21 +64,77 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
+using Receptions = std::vector<runtime::Handle<paths::Received>>;
+
+/// Returns the name of a train's message, with the properties that a schedule gives to messages of
+/// that size.
+paths::NamedMessage name_of(std::uint32_t number, std::uint64_t size) {
+  constexpr std::uint64_t little_bytes = 4096;
+  return {.channel = train_channel,
+          .name = number,
+          .signature_digest = 1,
+          .order = number,
+          .is_little = size <= little_bytes};
+}
+
+Receptions receive_train(paths::MessageGroup& group, std::uint32_t from, std::uint32_t first,
+                         std::size_t count, std::uint64_t size) {
+  Receptions coming;
+  for (std::uint32_t i = 0; i < count; ++i)
+    coming.push_back(group.receive(from, name_of(first + i, size)));
+  return coming;
+}
+
+void wait_for_all(Receptions& coming) {
+  for (auto& one : coming) one.wait();
+}
+
+/// Reports that this host is ready, and receives a train of Bursts::exchange(). Returns its
+/// messages if `message` is not null. Returns TrainTime::at_target.
+base::Nanos take_train(const paths::Thread& thread, paths::MessageGroup& group,
+                       std::uint32_t initiator, std::uint32_t name, Receptions& coming,
+                       const base::Payload* message) {
+  std::vector<runtime::Handle<void>> leaving;
+  const base::Nanos began = thread.now();
+  group.send(initiator, control_tag, {});
+  for (std::uint32_t i = 0; i < coming.size(); ++i) {
+    coming[i].wait();
+    if (message != nullptr)
+      leaving.push_back(group.send(initiator, name_of(name + i, message->size()), *message));
+  }
+  for (auto& one : leaving) one.wait();
+  return thread.now() - began;
+}
+
+void take_trains(const paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
+                 const Request& request) {
+  const std::uint32_t count = request.numbers[0], trains = request.numbers[2];
+  const bool is_returned = request.numbers[1] != 0;
+  const base::Payload message = bytes_of(request.number);
+  std::uint32_t name = request.numbers[3];
+  for (std::uint32_t train = 0; train < trains; ++train, name += count) {
+    Receptions coming = receive_train(group, initiator, name, count, request.number);
+    const base::Nanos time =
+        take_train(thread, group, initiator, name, coming, is_returned ? &message : nullptr);
+    group.send(initiator, control_tag, base::Payload::of(time));
+  }
+}
+
 /// Receives the timed messages of all rounds. Before it reports the end of a round to the
 /// initiator, it requests the messages of the next round. The initiator starts a round only after
 /// the reports, so every message has a grant (permission to send) before its sender begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {
-    std::vector<runtime::Handle<paths::Received>> coming;
-    for (const std::uint32_t source : request.peers)
+    Receptions coming;
+    for (const std::uint32_t source : request.numbers)
       coming.push_back(group.receive(source, data_tag));
     return coming;
   };
-  std::vector<runtime::Handle<paths::Received>> coming = ask();
+  Receptions coming = ask();
   group.send(initiator, control_tag, {});
   for (std::uint64_t round = 1; round <= request.number; ++round) {
-    for (auto& one : coming) one.wait();
+    wait_for_all(coming);
     const base::Nanos came = clock(thread);
     if (round < request.number) coming = ask();
     group.send(initiator, control_tag, base::Payload::of(came));
@@ -127,6 +188,40 @@ std::vector<std::vector<base::Nanos>> Bursts::batch(const std::vector<HostPair>&
   return times;
 }
 
+TrainTime Bursts::exchange_one(std::uint32_t target, const base::Payload& message,
+                               std::size_t count, bool is_returned) {
+  Receptions coming =
+      receive_train(group_, target, next_name_, is_returned ? count : 0, message.size());
+  group_.receive(target, control_tag).wait();  // the other host is ready
+  auto report = group_.receive(target, control_tag);
+  std::vector<runtime::Handle<void>> leaving;
+  const base::Nanos begin = thread_.now();
+  for (std::uint32_t i = 0; i < count; ++i)
+    leaving.push_back(group_.send(target, name_of(next_name_ + i, message.size()), message));
+  for (auto& one : leaving) one.wait();
+  TrainTime time{.departed = thread_.now() - begin};
+  wait_for_all(coming);
+  time.at_target = report.wait().payload.read<base::Nanos>();
+  time.done = thread_.now() - begin;
+  next_name_ += static_cast<std::uint32_t>(count);
+  bytes_ += message.size() * count * (is_returned ? 2 : 1);
+  return time;
+}
+
+std::vector<TrainTime> Bursts::exchange(std::uint32_t target, std::uint64_t size, std::size_t count,
+                                        bool is_returned, std::size_t trains) {
+  Request request{.what = What::exchange, .number = size};
+  for (const std::size_t number :
+       {count, std::size_t{is_returned}, trains, std::size_t{next_name_}})
+    request.numbers.push_back(static_cast<std::uint32_t>(number));
+  group_.send(target, control_tag, payload_of(request));
+  const base::Payload message = bytes_of(size);
+  std::vector<TrainTime> times;
+  for (std::size_t train = 0; train < trains; ++train)
+    times.push_back(exchange_one(target, message, count, is_returned));
+  return times;
+}
+
 void Bursts::release(const std::vector<std::uint32_t>& hosts) {
   for (const std::uint32_t host : hosts)
     if (host != thread_.host().index()) group_.send(host, control_tag, payload_of({What::end}));
@@ -151,8 +246,10 @@ void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initi
     if (request.what == What::end) return;
     if (request.what == What::clock)
       group.send(initiator, control_tag, base::Payload::of(runtime::steady_clock_identity()));
+    else if (request.what == What::exchange)
+      take_trains(thread, group, initiator, request);
     else if (request.what == What::send)
-      send_to(group, request.peers, request.number);
+      send_to(group, request.numbers, request.number);
     else
       receive_from(thread, group, initiator, request);
   }

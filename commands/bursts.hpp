@@ -18,6 +18,17 @@ struct HostPair {
   std::uint32_t from = 0, to = 0;
 };
 
+/// Times of a train of messages.
+struct TrainTime {
+  base::Nanos departed{0};  ///< from the beginning until its last message has left this host
+  /// From the beginning until this host has the report of the other host, and all messages that it
+  /// returned.
+  base::Nanos done{0};
+  /// On the other host: from its report that it is ready until the last returned message has left;
+  /// without returned messages, until the last message has arrived.
+  base::Nanos at_target{0};
+};
+
 /// Measures the times of bursts: messages that several hosts send at the same time. This host is
 /// the initiator. It first tells each receiver which messages to expect, and waits until all
 /// receivers are ready. For each burst, it then requests the messages from the senders. Each
@@ -39,6 +50,13 @@ class Bursts {
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
                                               const std::vector<std::uint64_t>& sizes,
                                               std::size_t samples);
+  /// Sends `trains` trains to another host, one after another. A train is `count` messages of
+  /// `size` bytes, one directly after the other. If `is_returned`, the other host sends each
+  /// message back when it arrives. It reports when it has done its part of a train. Before each
+  /// train, both hosts have called receive() for all of its messages. The messages are sent like
+  /// those of a schedule.
+  std::vector<TrainTime> exchange(std::uint32_t target, std::uint64_t size, std::size_t count,
+                                  bool is_returned, std::size_t trains);
   /// Ends the calls of help() on these hosts.
   void release(const std::vector<std::uint32_t>& hosts);
 
@@ -49,12 +67,15 @@ class Bursts {
  private:
   using Peers = std::map<std::uint32_t, std::vector<std::uint32_t>>;
   void make_ready(const Peers& sources_of, std::uint64_t rounds);
+  TrainTime exchange_one(std::uint32_t target, const base::Payload& message, std::size_t count,
+                         bool is_returned);
   base::Nanos one(const Peers& sources_of, const Peers& targets_of, std::uint64_t size);
 
   paths::Thread& thread_;
   paths::MessageGroup& group_;
   const bool is_one_clock_;
   std::uint64_t bytes_ = 0;
+  std::uint32_t next_name_ = 0;  // name of the first message of the next train
 };
 
 /// On a host other than the initiator, carries out the initiator's requests to send and receive,

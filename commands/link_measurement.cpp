@@ -2,16 +2,13 @@
 // commands/link_measurement.cpp — message sizes, stop rules and numbers of streams.
 #include "commands/link_measurement.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <numeric>
-#include <string>
 
 #include "base/link_model/measurement.hpp"
+#include "commands/batch_pace.hpp"
 #include "paths/host/host.hpp"
 
 namespace commands {
@@ -22,7 +19,6 @@ using State = tuning::Measurement::State;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
-constexpr Nanos apart = 100ms;      // least time between the starts of two batches
 constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
 // A measurement whose messages take less than this is spoilt by one time slice of another process.
@@ -40,20 +36,6 @@ std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
     size *= 2;
   return size;
-}
-
-/// Returns counters of events that disturb this process. Column 8 of the first line of /proc/stat
-/// is the time that the hypervisor gave to other machines (steal).
-tuning::Interference interference_so_far() {
-  tuning::Interference so_far;
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  so_far.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
-  std::ifstream file("/proc/stat");
-  std::string word;
-  file >> word;
-  for (int column = 1; column <= 8 && file; ++column) file >> so_far.steal_ticks;
-  return so_far;
 }
 
 class LinkMeasurement {
@@ -100,29 +82,17 @@ class LinkMeasurement {
     }
   }
 
-  /// Runs a batch, no earlier than `apart` after the start of the previous batch.
   template <class Add>
   void add_batch(const std::vector<HostPair>& pairs, const std::vector<std::uint64_t>& sizes,
                  std::size_t samples, Add add) {
-    const Nanos now = thread_.now();
-    if (now < next_batch_) thread_.sleep_for(next_batch_ - now);
-    next_batch_ = thread_.now() + apart;
-    const tuning::Interference before = look();
-    const Nanos began = thread_.now();
-    const Batch batch = bursts_.batch(pairs, sizes, samples);
-    tuning::Interference after = look();
-    after.wall = thread_.now() - began;
-    after.steal_ticks -= before.steal_ticks;
-    after.involuntary_switches -= before.involuntary_switches;
-    add(batch, is_spoilt_easily() && after.disturbs());
+    Batch batch;
+    const bool is_disturbed = pace_.run([&] { batch = bursts_.batch(pairs, sizes, samples); });
+    add(batch, is_spoilt_easily() && is_disturbed);
   }
 
   /// Returns whether other processes can distort the times; false on the virtual clock.
   bool is_spoilt_easily() const {
     return byte_ < spoilt_below && !thread_.host().runtime().is_virtual();
-  }
-  tuning::Interference look() const {
-    return is_spoilt_easily() ? interference_so_far() : tuning::Interference();
   }
 
   struct OneStream {
@@ -204,7 +174,7 @@ class LinkMeasurement {
   LinkFigures figures_;
   Nanos byte_{0}, message_{0};
   std::uint64_t size_ = smallest;
-  Nanos next_batch_{0};
+  BatchPace pace_{thread_};
 };
 
 }  // namespace
@@ -252,7 +222,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
   add(1, looks, looks * bytes(), 1, Nanos(0));
   const auto samples = static_cast<double>(
       tuning::samples_of_batch(3 * latency + time_of(3 * bytes()), batch_time, 1, samples_most));
-  add(batches, 3 * samples, 3 * samples * bytes(), 1, apart);
+  add(batches, 3 * samples, 3 * samples * bytes(), 1, BatchPace::apart);
   if (bits_per_second <= 0) return cost;
   size = size_of_stream(size, bits_per_second);
   const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
@@ -260,7 +230,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
     const auto pairs = static_cast<double>(tried);
     // Assumes that several streams take no longer than one stream until they fill the link.
     add(stream_batches, 2, pairs * bytes(),
-        std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
+        std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), BatchPace::apart);
     return tried <= streams;
   };
   if (most > 1) add_streams(1);

@@ -34,13 +34,16 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
                   "greatest number of parallel streams to try between two clusters")
       ->check(CLI::Range(std::size_t{1}, streams_limit))
       ->capture_default_str();
+  command.add_flag("--costs", options.has_costs,
+                   "also measure the time that hosts spend on messages, folds and copies, for\n"
+                   "`costs: {from: FILE}`; done in any case if FILE exists and has costs");
 }
 
 /// Checks the config before any host starts. Otherwise each host would report the same mistakes.
 void check_config(const MeasureCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
-    NetworkMeasurement({"", command.measure.streams_most})
+    NetworkMeasurement({"", command.measure.streams_most, command.measure.has_costs})
         .prepare(plan, {.clock = runtime::ClockKind::virtual_time});
   } catch (const std::invalid_argument& wrong) {
     throw base::ConfigError({{base::Position{command.run.file, 0, 0}, wrong.what()}});
@@ -57,6 +60,7 @@ int measure(MeasureCommand& command) {
                          command.measure.output,
                          "--streams",
                          std::to_string(command.measure.streams_most)};
+  if (command.measure.has_costs) command.run.program.push_back("--costs");
   return run_hosts(command.run);
 }
 

@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 
 /// Channel on which the first host starts rounds and receives results.
 constexpr std::uint64_t rounds_channel = 2;
+/// Costs of frames are measured on links with a latency below this.
+constexpr Nanos frames_measured_below = 1ms;
 constexpr int of_source = 1, of_target = 2;
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
@@ -79,10 +81,12 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
   if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found fewer");
   is_one_clock_ = is_virtual || !run.is_one_host ||
                   paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
+  has_costs_ = options_.has_costs;
+  frame_bytes_ = plan.lanes.frame_bytes;
   is_speaking_ = !run.is_one_host || run.host == hosts_.front();
   find_rounds(plan, is_virtual);
   if (is_speaking_) look_at_output();
-  say_cost(plan);
+  say_cost(plan, is_virtual);
 }
 
 void NetworkMeasurement::look_at_output() {
@@ -98,6 +102,7 @@ void NetworkMeasurement::look_at_output() {
     throw std::invalid_argument(
         fmt::format("--output: {} has the links of other clusters, and none of {}", options_.output,
                     fmt::join(clusters_, ", ")));
+  has_costs_ = has_costs_ || (old_ && old_->costs);
 }
 
 /// Reads the declared latencies of the networks inside clusters. They are needed for clusters with
@@ -144,9 +149,9 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
     const auto& ways = plan.ways->clusters;
     test.task.streams_most = options_.streams_most;
     if (ways[from].has_switch || test.task.sources.front() != ways[from].exit)
-      test.networks |= of_source;
+      test.networks |= of_source, test.gateways += ways[from].has_switch ? 0 : 1;
     if (!ways[to].has_switch && test.task.targets.front() != ways[to].exit)
-      test.networks |= of_target;
+      test.networks |= of_target, ++test.gateways;
   }
   tests_.push_back(std::move(test));
 }
@@ -175,7 +180,7 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
 
 /// Estimates the duration and the traffic of all tests, and prints them. For links whose figures
 /// the config does not state, assumes default values.
-void NetworkMeasurement::say_cost(const paths::Plan& plan) {
+void NetworkMeasurement::say_cost(const paths::Plan& plan, bool is_virtual) {
   bool is_guess = false;
   for (const auto& round : rounds_) {
     Nanos longest{0};
@@ -192,8 +197,14 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
       if (!is_reported)
         way = test.from == test.to ? paths::WayCost{1e9, 100us} : paths::WayCost{1e8, 10ms};
       if (link.has_streams()) way.bits_per_second = link.stream_rate;
-      const Cost cost = cost_of(test.task, way.latency, way.bits_per_second,
-                                link.has_streams() && link.streams > 0 ? link.streams : 1);
+      Cost cost = cost_of(test.task, way.latency, way.bits_per_second,
+                          link.has_streams() && link.streams > 0 ? link.streams : 1);
+      if (has_costs_ && way.latency < frames_measured_below) {
+        const Cost frames =
+            cost_of_frames(way.latency, way.bits_per_second, frame_bytes_, is_virtual);
+        cost.time += frames.time;
+        cost.bytes += frames.bytes;
+      }
       longest = std::max(longest, cost.time);
       expected_.bytes += cost.bytes;
     }
@@ -213,16 +224,18 @@ void NetworkMeasurement::run(paths::Thread& thread) {
   if (thread.index() != 0) return;
   const auto group = thread.host().lanes().group("measure", hosts_);
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
+  if (self == first && has_costs_) measure_work_of(thread);
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
     if (self == first)
       for (const std::uint32_t host : hosts_) {
-        if (host != first) group->send(host, rounds_channel, {});
+        if (host != first) group->send(host, rounds_channel, base::Payload::of(has_costs_));
       }
     else
-      patiently(group->receive(first, rounds_channel));
+      has_costs_ = patiently(group->receive(first, rounds_channel)).read<bool>();
     take_part(thread, *group, round);
     if (self == first) collect(*group, round);
   }
+  if (self == first) network_.costs = costs_.costs(old_ ? old_->costs : std::nullopt);
   group->leave();
 }
 
@@ -240,7 +253,7 @@ void NetworkMeasurement::take_part(paths::Thread& thread, paths::MessageGroup& g
     const bool is_virtual = thread.host().runtime().is_virtual();
     Bursts bursts(thread, group,
                   is_one_clock_ && (is_virtual || have_our_clock(thread, group, task.targets)));
-    const LinkFigures figures = measure_link(bursts, task);
+    const Figures figures = measure(bursts, task);
     bursts.release(task.sources);
     bursts.release(task.targets);
     if (self == first)
@@ -251,11 +264,38 @@ void NetworkMeasurement::take_part(paths::Thread& thread, paths::MessageGroup& g
   }
 }
 
+NetworkMeasurement::Figures NetworkMeasurement::measure(Bursts& bursts,
+                                                        const LinkTask& task) const {
+  Figures figures{.link = measure_link(bursts, task), .frames = {}};
+  figures.has_frames =
+      has_costs_ && figures.link.is_usable && figures.link.latency < frames_measured_below;
+  if (!figures.has_frames) return figures;
+  const Nanos began = bursts.thread().now();
+  const std::uint64_t bytes = bursts.bytes();
+  figures.frames = measure_frames(bursts, task.targets.front(), frame_bytes_);
+  figures.link.took += bursts.thread().now() - began;
+  figures.link.bytes += bursts.bytes() - bytes;
+  return figures;
+}
+
+/// Measures folds and copies on this host. On the virtual clock they take the time that the config
+/// states.
+void NetworkMeasurement::measure_work_of(paths::Thread& thread) {
+  const paths::Plan& plan = thread.host().plan();
+  if (!thread.host().runtime().is_virtual())
+    costs_.add(measure_work(thread), plan.hosts[thread.host().index()].speed);
+  else if (plan.costs != nullptr)
+    costs_.add({.fold_nanos_per_byte = plan.costs->fold_nanos_per_byte,
+                .copy_nanos_per_byte = plan.costs->copy_nanos_per_byte,
+                .is_usable = true},
+               1);
+}
+
 void NetworkMeasurement::collect(paths::MessageGroup& group, std::size_t round) {
   for (const std::size_t number : rounds_[round]) {
     const std::uint32_t initiator = tests_[number].task.sources.front();
     if (initiator != hosts_.front())
-      take(tests_[number], patiently(group.receive(initiator, rounds_channel)).read<LinkFigures>());
+      take(tests_[number], patiently(group.receive(initiator, rounds_channel)).read<Figures>());
   }
 }
 
@@ -288,17 +328,19 @@ bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLin
   return fills(test.from, test.task.sources.size()) || fills(test.to, test.task.targets.size());
 }
 
-void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
+void NetworkMeasurement::take(const Test& test, const Figures& figures) {
+  const LinkFigures& measured = figures.link;
   ++measured_;
-  bytes_ += figures.bytes;
+  bytes_ += measured.bytes;
   tuning::MeasuredLink link;
-  link.latency = std::max(Nanos(0), figures.latency - latency_of_networks(test));
-  link.latency_spread = figures.latency_spread;
-  link.bits_per_second = figures.bits_per_second;
-  link.bandwidth_spread = figures.bandwidth_spread;
-  link.streams = figures.streams;
-  link.is_least = test.from != test.to && (figures.is_least || fills_hosts(test, link));
-  if (!figures.is_usable)
+  link.latency = std::max(Nanos(0), measured.latency - latency_of_networks(test));
+  link.latency_spread = measured.latency_spread;
+  link.bits_per_second = measured.bits_per_second;
+  link.bandwidth_spread = measured.bandwidth_spread;
+  link.streams = measured.streams;
+  link.is_least = test.from != test.to && (measured.is_least || fills_hosts(test, link));
+  if (has_costs_) separate_costs(test, figures.frames, link);
+  if (!measured.is_usable)
     (test.from == test.to ? unmeasured_networks_ : unmeasured_).push_back(name_of(test));
   else if (test.from == test.to)
     network_.clusters[test.from].network = link;
@@ -307,8 +349,21 @@ void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
   if (options_.output.empty()) return;
   base::say(fmt::format("measure: {} of {}: {}: {} ({:.1f} s, {:.1f} MB)\n", measured_,
                         tests_.size(), name_of(test),
-                        figures.is_usable ? describe(link) : "not measured: machine busy",
-                        seconds(figures.took), static_cast<double>(figures.bytes) / 1e6));
+                        measured.is_usable ? describe(link) : "not measured: machine busy",
+                        seconds(measured.took), static_cast<double>(measured.bytes) / 1e6));
+  if (figures.has_frames)
+    base::say(fmt::format("measure: {}: {}\n", name_of(test),
+                          figures.frames.is_usable
+                              ? "hosts need " + describe(figures.frames.costs())
+                              : "costs of hosts not measured: machine busy"));
+}
+
+void NetworkMeasurement::separate_costs(const Test& test, const FrameFigures& frames,
+                                        tuning::MeasuredLink& link) {
+  costs_.add(clusters_[test.from], clusters_[test.to], frames);
+  const Nanos of_hosts = frames.is_usable ? frames.of_one_byte() : costs_.most_of_one_byte();
+  link.latency = std::max(Nanos(0), link.latency - (1 + test.gateways) * of_hosts);
+  if (frames.are_hosts_slower) link.bits_per_second = link.bandwidth_spread = 0;
 }
 
 /// Copies the old figures of links and networks that could not be measured. Returns descriptions of
@@ -324,13 +379,16 @@ std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetw
     for (const auto& to : clusters_)
       if (const auto before = old.links.find({from, to}); before != old.links.end())
         network_.links.emplace(before->first, before->second);
-  network_.costs = old.costs;
   return changes(old, network_);
 }
 
 void NetworkMeasurement::finish(const paths::RunSummary& run) {
   if (!is_speaking_ || options_.output.empty()) return;
   std::vector<std::string> changed;
+  if (has_costs_ && !network_.costs)
+    base::say(
+        "measure: no costs of hosts: no network or link with a latency below 1 ms could be "
+        "measured\n");
   if (old_) changed = keep_old(*old_);
   const std::size_t all = clusters_.size() * (clusters_.size() - 1);
   if (network_.links.size() == all) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/link_model/measured_network.hpp"
+#include "commands/cost_collection.hpp"
 #include "commands/link_measurement.hpp"
 #include "paths/run/run_plan.hpp"
 
@@ -17,6 +18,7 @@ namespace commands {
 struct MeasureOptions {
   std::string output;             ///< output file; "" = none
   std::size_t streams_most = 16;  ///< maximum number of streams to try between two clusters
+  bool has_costs = false;         ///< whether to measure the costs of hosts, too
 };
 
 /// Measures the network inside each cluster that has at least two hosts, then the link between
@@ -24,6 +26,11 @@ struct MeasureOptions {
 /// a round run at the same time. Tests with a common cluster are in different rounds, because they
 /// share hosts, exits or links. On the steady clock, tests with a common machine are also in
 /// different rounds. The first host starts each round and collects the results.
+///
+/// The costs of hosts are measured if the options ask for them, or if the old file has them. A test
+/// then also measures the costs of frames, if the latency is less than 1 ms. A higher latency
+/// varies by more than these costs. They are subtracted from the measured latency, and the
+/// bandwidth of hosts that are slower than their link is not written.
 ///
 /// Thread-safe: one object serves all threads of a process; the first thread of each host takes
 ///              part.
@@ -58,6 +65,14 @@ class NetworkMeasurement {
     /// Bit mask of the networks inside clusters that the messages pass: 1 = network of the source
     /// cluster, 2 = network of the target cluster.
     int networks = 0;
+    int gateways = 0;  ///< hosts that pass the messages on
+  };
+
+  /// Results of a test. Trivially copyable, because hosts send them to each other.
+  struct Figures {
+    LinkFigures link;
+    FrameFigures frames;
+    bool has_frames = false;
   };
 
   void look_at_output();
@@ -65,11 +80,15 @@ class NetworkMeasurement {
   void find_tests(const paths::Plan& plan);
   void add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to);
   void find_rounds(const paths::Plan& plan, bool is_virtual);
-  void say_cost(const paths::Plan& plan);
+  void say_cost(const paths::Plan& plan, bool is_virtual);
   void take_part(paths::Thread& thread, paths::MessageGroup& group, std::size_t round);
   void collect(paths::MessageGroup& group, std::size_t round);
   bool fills_hosts(const Test& test, const tuning::MeasuredLink& link) const;
-  void take(const Test& test, const LinkFigures& figures);
+  void measure_work_of(paths::Thread& thread);
+  Figures measure(Bursts& bursts, const LinkTask& task) const;
+  void take(const Test& test, const Figures& figures);
+  /// Removes the costs of hosts from the figures of a link, and keeps them.
+  void separate_costs(const Test& test, const FrameFigures& frames, tuning::MeasuredLink& link);
   std::string name_of(const Test& test) const;
   base::Nanos latency_of_networks(const Test& test) const;
   std::vector<std::string> keep_old(const tuning::MeasuredNetwork& old);
@@ -80,6 +99,9 @@ class NetworkMeasurement {
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;
+  bool has_costs_ = false;  // decided by the first host
+  std::uint64_t frame_bytes_ = 0;
+  CostCollection costs_;
   bool is_one_clock_ = true;
   bool is_speaking_ = false;
   Cost expected_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -170,6 +171,61 @@ CostTable CostTable::scaled(double factor) const {
   for (Point& point : points)
     point.time = Nanos(std::llround(static_cast<double>(point.time.count()) * factor));
   return CostTable(std::move(points));
+}
+
+CostTable CostTable::simplified(double tolerance) const {
+  const auto spans = [&](std::size_t left, std::size_t right) {
+    const CostTable line({points_[left], points_[right]});
+    return std::all_of(
+        points_.begin() + static_cast<std::ptrdiff_t>(left),
+        points_.begin() + static_cast<std::ptrdiff_t>(right), [&](const Point& point) {
+          const auto time = static_cast<double>(point.time.count());
+          return std::abs(static_cast<double>(line.at(point.bytes).count()) - time) <=
+                 tolerance * time;
+        });
+  };
+  std::vector<Point> kept;
+  for (std::size_t left = 0; left < points_.size();) {
+    kept.push_back(points_[left]);
+    std::size_t right = points_.size() - 1;
+    while (right > left + 1 && !spans(left, right)) --right;
+    left = std::max(right, left + 1);
+  }
+  if (kept.size() == 2 && kept[0].time == kept[1].time) kept.pop_back();
+  return CostTable(std::move(kept));
+}
+
+std::string describe(const FrameCosts& costs) {
+  const auto range = [](const CostTable& table) {
+    if (table.points().empty()) return std::string("no time");
+    const Nanos first = table.points().front().time, last = table.points().back().time;
+    return first == last
+               ? base::format_time(first)
+               : fmt::format("{} to {}", base::format_time(first), base::format_time(last));
+  };
+  const auto& points = costs.send.points();
+  const std::string sizes =
+      points.size() < 2 ? std::string()
+                        : fmt::format(" of {} to {}", base::format_bytes(points.front().bytes),
+                                      base::format_bytes(points.back().bytes));
+  return fmt::format("{} to send a frame{}, {} to receive it", range(costs.send), sizes,
+                     range(costs.receive));
+}
+
+bool differs(const FrameCosts& before, const FrameCosts& now) {
+  constexpr double least = 0.05;
+  const auto differ = [](const CostTable& left, const CostTable& right, double spread) {
+    const auto at_points_of = [&](const CostTable& table) {
+      return std::any_of(table.points().begin(), table.points().end(), [&](const auto& point) {
+        const auto one = static_cast<double>(left.at(point.bytes).count());
+        const auto other = static_cast<double>(right.at(point.bytes).count());
+        return std::abs(one - other) > (spread + least) * std::max(one, other);
+      });
+    };
+    return at_points_of(left) || at_points_of(right);
+  };
+  return differ(before.send, now.send, before.send_spread + now.send_spread) ||
+         differ(before.receive, now.receive, before.receive_spread + now.receive_spread);
 }
 
 const std::shared_ptr<const FrameCosts>& HostCosts::between(std::string_view from,

@@ -53,6 +53,9 @@ class CostTable {
   base::Nanos at(std::uint64_t bytes) const;
   /// Returns a table with the times of this table multiplied by `factor`.
   CostTable scaled(double factor) const;
+  /// Returns a table with fewer points. At the sizes of this table its times differ by at most the
+  /// fraction `tolerance`.
+  CostTable simplified(double tolerance) const;
   const std::vector<Point>& points() const { return points_; }
   friend bool operator==(const CostTable&, const CostTable&) = default;
 
@@ -78,6 +81,13 @@ struct FrameCosts {
     return frame_bytes > unlimited / 2 ? unlimited : 2 * frame_bytes;
   }
 };
+
+/// Returns a readable text such as "12us to 47us to send a frame of 1B to 64KiB, 9us to 38us to
+/// receive it".
+std::string describe(const FrameCosts& costs);
+
+/// Returns whether a time of a frame differs by more than the spreads of both costs plus 5 %.
+bool differs(const FrameCosts& before, const FrameCosts& now);
 
 /// Costs of all hosts of a run. A host has one processor for all its work.
 struct HostCosts {

@@ -99,13 +99,6 @@ class NetworkReader {
   base::Mistakes& mistakes_;
 };
 
-/// Rounds to four significant digits, which are exact enough.
-double rounded(double value) {
-  if (!(value > 0)) return 0;
-  const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
-  return std::round(value / unit) * unit;
-}
-
 std::string time_text(base::Nanos time) {
   const auto nanos = static_cast<std::int64_t>(rounded(static_cast<double>(time.count())));
   return base::format_time(base::Nanos(nanos));
@@ -145,6 +138,18 @@ void compare(const std::string& name, const MeasuredLink* before, const Measured
     lines.push_back(fmt::format("{}: new: {}", name, describe(*now)));
   else if (before != nullptr && differs(*before, *now))
     lines.push_back(fmt::format("{}: {}; was {}", name, describe(*now), describe(*before)));
+}
+
+/// Adds a line for each changed cost of frames.
+void compare_costs(const HostCosts& before, const HostCosts& now, std::vector<std::string>& lines) {
+  const auto compare = [&](const std::string& where, const auto& old, const auto& found) {
+    if (old != nullptr && found != nullptr && differs(*old, *found))
+      lines.push_back(fmt::format("costs {}: {}; was {}", where, describe(*found), describe(*old)));
+  };
+  if (now.links.empty()) compare("of all frames", before.frames, now.frames);
+  for (const HostCosts::Link& link : now.links)
+    compare(link.from == link.to ? "inside " + link.from : link.from + " to " + link.to,
+            before.between(link.from, link.to), link.costs);
 }
 
 const MeasuredLink* network_of(const MeasuredNetwork& network, const std::string& cluster) {
@@ -248,6 +253,11 @@ std::string print(const MeasuredNetwork& network, const std::string& of) {
   return text;
 }
 
+double rounded(double value) {
+  if (!(value > 0)) return 0;
+  return std::stod(fmt::format("{:.3e}", value));  // prints as four digits, too
+}
+
 std::string describe(const MeasuredLink& link) {
   if (link.bits_per_second <= 0) return time_text(link.latency) + ", unlimited";
   return fmt::format(
@@ -273,6 +283,7 @@ std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNe
   for_pairs(before, [&](const Pair& pair) {
     if (link_of(now, pair) == nullptr) compare(name(pair), link_of(before, pair), nullptr, lines);
   });
+  if (before.costs && now.costs) compare_costs(*before.costs, *now.costs, lines);
   return lines;
 }
 

@@ -62,11 +62,15 @@ MeasuredNetwork load_measured_network(const std::string& file);
 /// names the measured hosts.
 std::string print(const MeasuredNetwork& network, const std::string& of);
 
+/// Rounds to four significant digits, which are exact enough for a measured figure.
+double rounded(double value);
+
 /// Returns a readable text such as "10ms, 9.98Mbit a stream, 8 streams".
 std::string describe(const MeasuredLink& link);
 
 /// Compares two measurements. Returns a line for each link and cluster that is new, missing, or
-/// changed. Differences up to the spreads of both values plus 1 % do not count as changes.
+/// changed. Differences up to the spreads of both values plus 1 % do not count as changes; for
+/// costs of hosts, plus 5 %.
 std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNetwork& now);
 
 }  // namespace tuning

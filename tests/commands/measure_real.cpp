@@ -92,6 +92,34 @@ TEST_CASE("measure: measuring over an old file prints the changes and a second t
   CHECK_THAT(measure("{from: network.yaml}").text, Contains("measure: nothing has changed"));
 }
 
+TEST_CASE("measure: costs of hosts are in the file and change like links") {
+  const test_support::Folder folder;
+  const std::string output = folder.file("network.yaml");
+  const auto measure = [&](const std::string& costs, const std::string& options) {
+    folder.write("hosts.yaml",
+                 "clusters: {near: {hosts: 3, network: {latency: 50us}}}\nlanes: {}\ncosts: " +
+                     costs + "\n");
+    return paths_program("measure " + folder.file("hosts.yaml") + " --clock virtual -o " + output +
+                         options);
+  };
+  const auto first = measure("{send: 10us, receive: 4us, fold_ns_per_byte: 0.25}", " --costs");
+  CAPTURE(first.text);
+  REQUIRE(first.exit_code == 0);
+  CHECK_THAT(first.text,
+             Contains("measure: near: hosts need 10us to send a frame, 4us to receive it"));
+  const std::string written = test_support::read_text(output);
+  CHECK_THAT(written,
+             Contains("near: {latency: 50us, latency_spread: 0.0000, bandwidth: unlimited"));
+  CHECK_THAT(written, Contains("costs:\n  send: {1B: 10us}\n  receive: {1B: 4us}\n"
+                               "  fold_ns_per_byte: 0.25\n"));
+  // The second measurement also measures costs, because the file has some.
+  const auto second = measure("{send: 10us, receive: 6us}", "");
+  CHECK_THAT(second.text,
+             Contains("measure: changed: costs of all frames: 10us to send a frame, 6us "
+                      "to receive it; was 10us to send a frame, 4us to receive it"));
+  CHECK_THAT(measure("{from: network.yaml}", "").text, Contains("measure: nothing has changed"));
+}
+
 TEST_CASE("measure: invalid input is reported with exit code 2 before any message is sent") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config("{all: {}}"));

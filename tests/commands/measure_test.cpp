@@ -21,8 +21,9 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Measured {
-  explicit Measured(const std::string& config, std::size_t streams_most = 16)
-      : sim(config), measurement({"", streams_most}) {
+  explicit Measured(const std::string& config, std::size_t streams_most = 16,
+                    bool has_costs = false)
+      : sim(config), measurement({"", streams_most, has_costs}) {
     measurement.prepare(sim.plan(), {.clock = runtime::ClockKind::virtual_time});
     result = sim.run_well([&](paths::Thread& thread) { measurement.run(thread); });
   }
@@ -231,6 +232,85 @@ TEST_CASE("links that share no cluster are measured at the same time") {
     CHECK(link.bits_per_second == Approx(50e6).epsilon(0.01));
     CHECK(link.streams == 1);
   }
+}
+
+TEST_CASE("costs of hosts on the virtual clock are measured as the config states them") {
+  const std::uint64_t seed = GENERATE(range(1, 21));
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto number = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  };
+  const auto table = [&] {
+    const std::int64_t first = number(1000, 20'000), middle = first + number(0, 10'000);
+    return fmt::format("{{1B: {}ns, 4KiB: {}ns, 64KiB: {}ns}}", first, middle,
+                       middle + number(0, 60'000));
+  };
+  const bool is_limited = number(0, 1) == 1;
+  const Nanos latency = number(10, 200) * 1us;
+  const std::string config = fmt::format(
+      "clusters:\n"
+      "  a: {{hosts: 2, network: {{latency: {}, bandwidth: {}}}}}\n"
+      "lanes: {{}}\n"
+      "costs: {{send: {}, receive: {}, fold_ns_per_byte: 0.3, copy_ns_per_byte: 0.1}}\n",
+      base::format_time(latency),
+      is_limited ? fmt::format("{}Mbit", number(500, 4000)) : "unlimited", table(), table());
+  CAPTURE(config);
+  const Measured measured(config, 16, true);
+  const tuning::HostCosts& truth = *measured.sim.plan().costs;
+  const tuning::HostCosts& found = measured.measurement.network().costs.value();
+  CHECK(found.fold_nanos_per_byte == truth.fold_nanos_per_byte);
+  CHECK(found.copy_nanos_per_byte == truth.copy_nanos_per_byte);
+  const auto& one = *truth.between("a", "a");
+  const auto& other = *found.between("a", "a");
+  for (const std::uint64_t bytes : {1, 100, 1024, 4096, 20'000, 65'536}) {
+    CAPTURE(bytes);
+    CHECK(as_number(other.send.at(bytes) + other.receive.at(bytes)) ==
+          Approx(as_number(one.send.at(bytes) + one.receive.at(bytes))).epsilon(0.03));
+  }
+  CHECK(as_number(other.send.at(1)) == Approx(as_number(one.send.at(1))).epsilon(0.03));
+  CHECK(as_number(other.receive.at(1)) == Approx(as_number(one.receive.at(1))).epsilon(0.03));
+  CHECK(as_number(measured.network(0).latency) == Approx(as_number(latency)).epsilon(0.03));
+}
+
+TEST_CASE("hosts that spend no time have no costs, although a link takes time for each byte") {
+  const Measured measured(
+      "clusters: {a: {hosts: 2, network: {latency: 60us, bandwidth: 80Mbit}}}\nlanes: {}\n", 16,
+      true);
+  const auto costs = measured.measurement.network().costs;
+  REQUIRE(costs.has_value());
+  for (const std::uint64_t bytes : {1, 4096, 65'536}) {
+    CHECK(costs->between("a", "a")->send.at(bytes) <= 20ns);
+    CHECK(costs->between("a", "a")->receive.at(bytes) <= 20ns);
+  }
+  CHECK(as_number(measured.network(0).latency) == Approx(60e3).epsilon(0.01));
+}
+
+TEST_CASE("costs of hosts are measured only over networks and links of less than 1 ms") {
+  const auto config = [](const char* latency, const char* link) {
+    return fmt::format(
+        "clusters: {{a: {{hosts: 2, network: {{latency: {}}}}}, b: {{hosts: 1}}}}\n"
+        "links: {{all: {{latency: {}, bandwidth: 100Mbit}}}}\nlanes: {{}}\n"
+        "costs: {{send: 10us, receive: 20us, links: [{{from: a, to: b, send: 30us, "
+        "receive: 40us}}, {{from: b, to: a, send: 30us, receive: 40us}}]}}\n",
+        latency, link);
+  };
+  const auto costs = [](const Measured& measured) { return measured.measurement.network().costs; };
+  CHECK_FALSE(costs(Measured(config("2ms", "10ms"), 16, true)).has_value());
+  CHECK_FALSE(costs(Measured(config("100us", "10ms"))).has_value());
+
+  const Measured near(config("100us", "10ms"), 16, true);
+  REQUIRE(costs(near).has_value());
+  CHECK(as_number(costs(near)->between("a", "a")->receive.at(1)) == Approx(20e3).epsilon(0.01));
+  // The link is too slow, so its frames have the costs inside the cluster.
+  CHECK(as_number(costs(near)->between("a", "b")->receive.at(1)) == Approx(20e3).epsilon(0.01));
+  CHECK(as_number(near.network(0).latency) == Approx(100e3).epsilon(0.01));
+
+  const Measured all(config("100us", "500us"), 16, true);
+  REQUIRE(costs(all).has_value());
+  CHECK(as_number(costs(all)->between("a", "b")->receive.at(1)) == Approx(40e3).epsilon(0.02));
+  CHECK(as_number(costs(all)->between("a", "a")->receive.at(1)) == Approx(20e3).epsilon(0.02));
+  CHECK(as_number(all.link("a", "b").latency) == Approx(500e3).epsilon(0.01));
 }
 
 TEST_CASE("a config that cannot be measured is refused before any message is sent") {

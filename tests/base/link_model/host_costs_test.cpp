@@ -97,3 +97,25 @@ TEST_CASE("host costs: without costs for all frames every two clusters must have
   CHECK(missing.find("none for frames inside alpha") == std::string::npos);
   CHECK(mistakes_in("fold_ns_per_byte: 1\n").empty());
 }
+
+TEST_CASE("host costs: a simplified table keeps its times within the tolerance") {
+  using Points = std::vector<tuning::CostTable::Point>;
+  const tuning::CostTable line(Points{{1, 1000ns}, {100, 1099ns}, {1000, 1999ns}, {2000, 2999ns}});
+  CHECK(line.simplified(0.001).points() == Points{{1, 1000ns}, {2000, 2999ns}});
+  const tuning::CostTable knee(Points{{1, 1000ns}, {64, 1000ns}, {100, 1000ns}, {200, 1500ns}});
+  CHECK(knee.simplified(0.01).points() == Points{{1, 1000ns}, {100, 1000ns}, {200, 1500ns}});
+  CHECK(knee.simplified(0.5).points() == Points{{1, 1000ns}, {200, 1500ns}});
+  const tuning::CostTable same(Points{{1, 1000ns}, {64, 1000ns}, {100, 1000ns}});
+  CHECK(same.simplified(0).points() == Points{{1, 1000ns}});
+  CHECK(tuning::CostTable().simplified(0.1).points().empty());
+}
+
+TEST_CASE("host costs: differences up to the spreads and 5 % are no differences") {
+  const auto frames = [](const char* text) { return *costs_in(text).frames; };
+  const auto before = frames("send: {1B: 10us, 4KiB: 20us}\nsend_spread: 0.1\nreceive: 5us\n");
+  CHECK_FALSE(differs(before, frames("send: {1B: 11us, 4KiB: 20us}\nreceive: 5us\n")));
+  CHECK(differs(before, frames("send: {1B: 12us, 4KiB: 20us}\nreceive: 5us\n")));
+  CHECK_FALSE(differs(before, frames("send: {1B: 10us, 2KiB: 15us, 4KiB: 20us}\nreceive: 5us\n")));
+  CHECK(differs(before, frames("send: {1B: 10us, 4KiB: 20us}\nreceive: 6us\n")));
+  CHECK(describe(before) == "10us to 20us to send a frame of 1B to 4KiB, 5us to receive it");
+}
