@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t largest_frame = 64 << 10;
 
-/// Returns the sizes of messages: powers of two, each at most four times the previous one, and the
-/// two sides of the size above which a sender waits for a grant.
+/// Returns the sizes of messages. Each is at most four times the previous one. Two of them are the
+/// largest size that needs no grant and the next one.
 std::vector<std::uint64_t> sizes_up_to(std::uint64_t frame_bytes) {
   std::vector<std::uint64_t> sizes = {1, 64, 256, 1024, 2048, 4096, 4097, 8192, 16384, 32768};
   const std::uint64_t last =
@@ -161,9 +161,9 @@ class CostFinder {
   /// Times within this factor count as equal.
   static constexpr double nearly = 1.15;
 
-  /// Finds the time of the link for each byte. It is known if the link is slower than the hosts for
-  /// the largest messages: either a host can send them back as fast as they arrive, or a single
-  /// message takes at least that time longer than the hosts need.
+  /// Finds the time of the link for each byte. It is known only if the link is slower than the
+  /// hosts for the largest messages. A host can then send them back as fast as they arrive, or a
+  /// single message takes at least the link's time longer than the hosts need.
   void find_link_time() {
     const std::size_t last = sizes_.size() - 1;
     if (last == 0) return;
@@ -205,8 +205,8 @@ class CostFinder {
 
   const std::vector<std::uint64_t> sizes_;
   const std::vector<Times> times_;
-  double latency_ = 0;         // of the link
-  double nanos_per_byte_ = 0;  // of the link; 0 = the hosts are slower
+  double latency_ = 0;
+  double nanos_per_byte_ = 0;  // time of the link; 0 = the hosts are slower
 };
 
 /// Measures all sizes in turn, in batches that lie apart.
