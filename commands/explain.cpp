@@ -138,8 +138,8 @@ std::string cost_text(const pricing::Network& network, groups::NetworkCost cost,
   if (cost == NetworkCost::message && network.frame_costs.empty())
     return rounded_time(network.message_cost, factor);
   std::vector<tuning::LinkSample> samples;
-  if (cost == NetworkCost::message) {
-    // Prints no value for costs of frames, because they depend on the frames' sizes.
+  if (cost == NetworkCost::message || cost == NetworkCost::work) {
+    // Prints no value for costs of frames, because they depend on sizes.
   } else if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
       if (link % (network.clusters() + 1) != 0)  // links between two clusters
@@ -208,6 +208,15 @@ std::string reason_text(const groups::Selection& selection, const RankedSchedule
                   : "");
 }
 
+/// Prints of which parts the predicted time consists. Leaves out parts below half a percent.
+void print_parts(const groups::Explanation& explanation) {
+  const auto whole = static_cast<double>(explanation.taken().time.count());
+  for (const auto& [cost, time] : explanation.shares)
+    if (const double percent = 100 * static_cast<double>(time.count()) / whole; percent >= 0.5)
+      print_line("part",
+                 fmt::format("{} ({:.0f}%): {}", rounded_time(time, 1), percent, name_of(cost)));
+}
+
 void print_answer(const ScheduleRequest& request, const groups::Explanation& explanation,
                   const groups::Selector& selector, Order worst) {
   const RankedSchedule& taken = explanation.taken();
@@ -220,6 +229,7 @@ void print_answer(const ScheduleRequest& request, const groups::Explanation& exp
     print_line("links", fmt::format("{} without assumed costs, as on the virtual clock",
                                     milliseconds(taken.time_on_links)));
   }
+  print_parts(explanation);
   print_line("reason", reason_text(*explanation.selection, taken, worst));
   if (const RankedSchedule* const next = explanation.next())
     print_line(next->time < taken.time ? "faster" : "next best",

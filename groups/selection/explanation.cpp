@@ -24,8 +24,8 @@ constexpr double factor_max = 16;
 constexpr double exactness = 1.02;
 
 constexpr NetworkCost all_costs[] = {NetworkCost::latency_between, NetworkCost::bandwidth_between,
-                                     NetworkCost::latency_inside, NetworkCost::bandwidth_inside,
-                                     NetworkCost::message};
+                                     NetworkCost::latency_inside,  NetworkCost::bandwidth_inside,
+                                     NetworkCost::message,         NetworkCost::work};
 
 /// Function that returns the schedule used at a factor; nullopt if the operation has no other valid
 /// size at that factor.
@@ -75,10 +75,12 @@ void scale_frame_costs(pricing::Network& network, double factor) {
   }
 }
 
-/// Returns whether the hosts of two networks have the same costs of messages and frames.
+/// Returns whether the hosts of two networks have the same costs.
 bool have_same_hosts(const pricing::Network& left, const pricing::Network& right) {
   const auto& costs = left.frame_costs;
   return left.message_cost == right.message_cost &&
+         left.fold_bytes_per_second == right.fold_bytes_per_second &&
+         left.copy_bytes_per_second == right.copy_bytes_per_second &&
          std::equal(costs.begin(), costs.end(), right.frame_costs.begin(),
                     [](const auto& one, const auto& other) { return *one == *other; });
 }
@@ -106,6 +108,10 @@ pricing::Network with_cost(pricing::Network network, NetworkCost cost, double fa
       network.message_cost =
           base::Nanos(std::llround(static_cast<double>(network.message_cost.count()) * factor));
       scale_frame_costs(network, factor);
+      break;
+    case NetworkCost::work:
+      network.fold_bytes_per_second /= factor;
+      network.copy_bytes_per_second /= factor;
       break;
   }
   return network;
@@ -172,6 +178,40 @@ class Changes {
   const std::string taken_;
 };
 
+bool is_bandwidth(NetworkCost cost) {
+  return cost == NetworkCost::bandwidth_between || cost == NetworkCost::bandwidth_inside;
+}
+
+std::vector<TimeShare> shares_of(const RankedSchedule& taken, const SelectionKey& key,
+                                 const CollectiveSpec& task, const pricing::Network& network) {
+  constexpr double step = 0.01;
+  const auto predict = [&](NetworkCost cost, double factor) {
+    const double changed = is_bandwidth(cost) ? 1 / factor : factor;
+    const auto price = pricing::price(*taken.candidate.algorithm, task, taken.candidate.parameters,
+                                      key.element_bytes, with_cost(network, cost, changed));
+    return static_cast<double>(price.time.count());
+  };
+  std::vector<std::pair<NetworkCost, double>> parts;
+  double sum = 0;
+  for (const NetworkCost cost : all_costs) {
+    if (!has_cost(network, cost)) continue;
+    const double part = (predict(cost, 1 + step) - predict(cost, 1 - step)) / (2 * step);
+    parts.emplace_back(cost, std::max(part, 0.0));
+    sum += parts.back().second;
+  }
+  if (sum <= 0) return {};
+  // If several paths are equally long, the parts do not add up.
+  const double scale = static_cast<double>(taken.time.count()) / sum;
+  std::vector<TimeShare> shares;
+  for (const auto& [cost, part] : parts)
+    if (const base::Nanos time(std::llround(part * scale)); time > base::Nanos(0))
+      shares.push_back({cost, time});
+  std::stable_sort(shares.begin(), shares.end(), [](const TimeShare& left, const TimeShare& right) {
+    return left.time > right.time;
+  });
+  return shares;
+}
+
 /// Returns the smallest and the largest size of the table's row that chose the schedule, as factors
 /// of `size`, the size of the operation.
 std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
@@ -200,6 +240,7 @@ std::string_view name_of(NetworkCost cost) {
     case NetworkCost::latency_inside: return "latency inside clusters";
     case NetworkCost::bandwidth_inside: return "bandwidth inside clusters";
     case NetworkCost::message: return "time of a host for each message";
+    case NetworkCost::work: return "time of a host for folds and copies";
   }
   return "";
 }
@@ -239,6 +280,7 @@ Explanation explain(Selector& selector, const SelectionKey& key) {
   const Selection& selection = *explanation.selection;
   const CollectiveSpec& task = selection.task;
   explanation.bound = pricing::bound_of(task, key.element_bytes, selector.links());
+  explanation.shares = shares_of(explanation.taken(), key, task, selector.network());
   if (selection.decision != nullptr)
     explanation.sizes = limits_of(selection, tuner::size_of(task, key.element_bytes));
   if (selection.reason != Reason::priced && selection.reason != Reason::assumed) return explanation;

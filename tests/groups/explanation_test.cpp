@@ -130,6 +130,53 @@ TEST_CASE("explanation: the schedule that is marked as taken is the one that a g
   CHECK(counts.other_times <= counts.all / 50);
 }
 
+TEST_CASE("explanation: the parts of a predicted time add up to it") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::string config =
+        random_config(random) +
+        (seed % 2 == 0
+             ? "costs: {send: 20us, receive: {1B: 10us, 64KiB: 50us}, fold_ns_per_byte: 0.5}\n"
+             : "");
+    INFO(config);
+    const Sim sim(config);
+    if (sim.plan().thread_count() < 2) continue;
+    groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+    for (const Collective collective : collectives::all_collectives) {
+      const auto task = make_spec(collective, selector.network().topology, 1000, 0);
+      const auto explanation =
+          groups::explain(selector, groups::key_of(call_of(collective, 1), task, 8));
+      INFO(name_of(collective) << ": " << explanation.selection->text());
+      base::Nanos sum{0};
+      for (const groups::TimeShare& share : explanation.shares) sum += share.time;
+      const auto costs = static_cast<std::int64_t>(explanation.shares.size());
+      CHECK(std::abs((sum - explanation.taken().time).count()) <= costs);
+    }
+  }
+}
+
+TEST_CASE("explanation: a message between two hosts takes latency, bytes and work of the hosts") {
+  const auto explained = [](const std::string& costs) {
+    const Sim sim(
+        "clusters: {a: {hosts: 1}, b: {hosts: 1}}\n"
+        "links: {all: {latency: 10ms, bandwidth: 8Mbit}}\nlanes: {}\ncosts: " +
+        costs + "\n");
+    groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+    const auto task = make_spec(Collective::broadcast, selector.network().topology, 20'000, 0);
+    return groups::explain(selector, groups::key_of(call_of(Collective::broadcast, 1), task, 1))
+        .shares;
+  };
+  const auto parts = explained("{send: 2ms, receive: 3ms}");
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0].cost == groups::NetworkCost::bandwidth_between);
+  CHECK(std::abs(parts[0].time.count() - 20'000'000) < 100);
+  CHECK(parts[1].cost == groups::NetworkCost::latency_between);
+  CHECK(std::abs(parts[1].time.count() - 10'000'000) < 100);
+  CHECK(parts[2].cost == groups::NetworkCost::message);
+  CHECK(std::abs(parts[2].time.count() - 5'000'000) < 100);
+  CHECK(explained("{}").size() == 2);
+}
+
 // The search evaluates thousands of schedules, which takes minutes under a sanitizer.
 TEST_CASE("explanation: on the other side of a size or cost the named schedule is taken",
           "[without_asan][without_tsan]") {
