@@ -21,6 +21,7 @@
 #include "base/units.hpp"
 #include "base/visible.hpp"
 #include "commands/commands.hpp"
+#include "commands/output_file.hpp"
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/analysis/report/compare.hpp"
 #include "eventspace/export/csv.hpp"
@@ -72,14 +73,6 @@ class ProgressLine {
 
 TraceDirectory opened(const std::vector<std::string>& names) {
   return TraceDirectory(std::vector<std::filesystem::path>(names.begin(), names.end()));
-}
-
-/// Writes text to a file, or to the standard output if the name is "-".
-void write_text(const std::string& name, const std::string& text) {
-  if (name == "-")
-    std::cout << text;
-  else
-    base::write_file(name, text);
 }
 
 eventspace::PageHead head_of(const TraceReport& report) {

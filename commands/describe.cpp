@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands/commands.hpp"
+#include "commands/explanation_report.hpp"
 #include "eventspace/analysis/describe_report.hpp"
 
 namespace commands {
@@ -21,10 +22,11 @@ struct DescribeOptions {
 void print_description(const DescribeOptions& options) {
   if (options.schema + options.typescript + options.docs != 1)
     throw std::invalid_argument("expected one of --schema, --typescript and --docs");
-  const eventspace::ObjectTypes types = eventspace::report_types();
-  if (options.schema) std::cout << print_schema(types);
-  if (options.typescript) std::cout << print_typescript(types);
-  if (options.docs) std::cout << print_field_reference(types);
+  const eventspace::FileFormat format =
+      options.format == "report" ? eventspace::report_format() : explanation_format();
+  if (options.schema) std::cout << print_schema(format);
+  if (options.typescript) std::cout << print_typescript(format.types);
+  if (options.docs) std::cout << print_field_reference(format);
 }
 
 }  // namespace
@@ -33,9 +35,12 @@ void add_describe_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command =
       app.add_subcommand("describe", "Describe the format of files that the program writes");
-  command->add_option("FORMAT", options->format, "`report`: output of `paths analyze --json`")
+  command
+      ->add_option("FORMAT", options->format,
+                   "`report`: output of `paths analyze --json`; `explanation`: output of\n"
+                   "`paths explain --json`")
       ->required()
-      ->check(CLI::IsMember({"report"}));
+      ->check(CLI::IsMember({"report", "explanation"}));
   const std::string group = "Print one of";
   command->add_flag("--schema", options->schema, "JSON schema")->group(group);
   command->add_flag("--typescript", options->typescript, "TypeScript types")->group(group);

@@ -13,6 +13,8 @@
 #include "base/units.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "commands/commands.hpp"
+#include "commands/explanation_report.hpp"
+#include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
 #include "groups/execution/machine_group.hpp"
 #include "groups/selection/explanation.hpp"
@@ -31,6 +33,7 @@ struct ExplainOptions {
   std::string grouping;   ///< name of an order of summation; "" = not given
   std::string decisions;  ///< file of a table; "" = the table of the config
   bool lists_all = false;
+  std::string json;  ///< output file; "-" = standard output; "" = none
 };
 
 /// Returns a call whose values may be combined in the order that `grouping` names. Its values and
@@ -302,6 +305,10 @@ int explain(const ExplainOptions& options) {
                             groups::participants_of(*plan));
   const groups::SelectionKey key = key_of(request, options.grouping);
   const groups::Explanation explanation = groups::explain(selector, key);
+  if (!options.json.empty())
+    write_text(options.json,
+               to_json(explanation_report(request, explanation, selector, options.lists_all)));
+  if (options.json == "-") return succeeded;
   print_task(request);
   print_answer(request, explanation, selector, key.worst);
   print_shared_memory(request);
@@ -333,6 +340,10 @@ void add_explain_command(CLI::App& app, int& exit_code) {
       ->type_name("FILE");
   command->add_flag("--all", options->lists_all,
                     "list the fastest schedule of each algorithm, too");
+  command
+      ->add_option("--json", options->json,
+                   "also write the answer as JSON; - is standard output, without the text")
+      ->type_name("FILE");
   set_examples(*command,
                "  paths explain configs/two-clusters.yaml --collective allreduce --size 1MiB\n"
                "  paths explain configs/two-clusters.yaml --collective broadcast --size 8B --root "

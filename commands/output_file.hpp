@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/output_file.hpp — early check of the option `--output`.
+// commands/output_file.hpp — writing of output files, and the early check of `--output`.
 #pragma once
 #include <fmt/format.h>
 
+#include <iostream>
 #include <stdexcept>
 #include <string>
 
@@ -19,6 +20,14 @@ inline void check_output(const std::string& file) {
   } catch (const std::runtime_error& error) {
     throw std::invalid_argument(fmt::format("--output: {}", error.what()));
   }
+}
+
+/// Writes text to a file, or to the standard output if the name is "-".
+inline void write_text(const std::string& name, const std::string& text) {
+  if (name == "-")
+    std::cout << text;
+  else
+    base::write_file(name, text);
 }
 
 }  // namespace commands

@@ -218,17 +218,6 @@ void read_algorithm(const std::string& text, ScheduleRequest& request, base::Mis
   }
 }
 
-/// Returns the reason for a lower bound, with the name of a host in place of its number.
-std::string with_names(const std::string& reason, const Participants& all) {
-  const std::string before = "host ";
-  const std::size_t at = reason.find(before);
-  if (at == std::string::npos) return reason;
-  const std::size_t from = at + before.size();
-  const std::size_t end = std::min(reason.find(' ', from), reason.size());
-  const auto rank = base::parse_natural(reason.substr(from, end - from));
-  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
-}
-
 }  // namespace
 
 void add_mistake(base::Mistakes& mistakes, const std::string& message) {
@@ -363,6 +352,16 @@ std::string schedule_text(const Algorithm& algorithm, const CollectiveSpec& task
 
 std::string ScheduleRequest::schedule_text() const {
   return commands::schedule_text(*algorithm, task, parameters);
+}
+
+std::string with_names(const std::string& reason, const Participants& all) {
+  const std::string before = "host ";
+  const std::size_t at = reason.find(before);
+  if (at == std::string::npos) return reason;
+  const std::size_t from = at + before.size();
+  const std::size_t end = std::min(reason.find(' ', from), reason.size());
+  const auto rank = base::parse_natural(reason.substr(from, end - from));
+  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
 }
 
 base::Nanos print_task(const ScheduleRequest& request) {

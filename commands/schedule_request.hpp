@@ -99,6 +99,8 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 std::string schedule_text(const collectives::Algorithm& algorithm,
                           const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
+/// Returns the reason of a lower bound with the names of hosts and clusters in place of numbers.
+std::string with_names(const std::string& reason, const Participants& all);
 /// Prints the collective and the lower bound of its time; returns the bound.
 /// Requires: participants of a config.
 base::Nanos print_task(const ScheduleRequest& request);

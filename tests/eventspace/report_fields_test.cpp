@@ -59,10 +59,19 @@ void describe(Visitor& visit, const Outer& outer) {
   visit.field("names", NotEmpty(outer.names), units::none, "Names.");
 }
 
+eventspace::FileFormat format_of(ObjectTypes types) {
+  return {.title = "test",
+          .title_with_article = "a test",
+          .description = "A test.",
+          .root = {{"type", "object"}},
+          .introduction = "Test.",
+          .types = std::move(types)};
+}
+
 nlohmann::ordered_json schema_of(const Outer& outer) {
   ObjectTypes types;
   types.add(outer);
-  return nlohmann::ordered_json::parse(print_schema(types))["$defs"];
+  return nlohmann::ordered_json::parse(print_schema(format_of(types)))["$defs"];
 }
 
 }  // namespace
@@ -137,13 +146,13 @@ export interface InnerPart {
   mean?: number;
 }
 )") != std::string::npos);
-  CHECK(print_field_reference(types).find(R"(
+  CHECK(print_field_reference(format_of(types)).find(R"(
 | `mean` | number | share of 1 | Mean. Left out if `count` is 0. |
 )") != std::string::npos);
 }
 
 TEST_CASE("fields: the types of a report include figures and those of a comparison") {
-  const eventspace::ObjectTypes types = eventspace::report_types();
+  const eventspace::ObjectTypes types = eventspace::report_format().types;
   std::vector<std::string> names;
   for (const auto& type : types.all()) names.push_back(type.name);
   CHECK(names.front() == "report");

@@ -171,22 +171,15 @@ std::string markdown_of(const Json& type) {
 
 }  // namespace
 
-std::string print_schema(const ObjectTypes& types) {
+std::string print_schema(const FileFormat& format) {
   Json definitions = Json::object();
-  for (const ObjectType& type : types.all()) definitions[type.name] = schema_of(type);
-  return print({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                {"title", "PATHS report"},
-                {"description",
-                 "Output of `paths analyze --json` and `paths analyze --compare --json`. "
-                 "scripts/describe writes this file."},
-                {"type", "object"},
-                {"required", {"format"}},
-                {"if", {{"properties", {{"format", {{"const", "paths-comparison"}}}}}}},
-                {"then", {{"$ref", "#/$defs/comparison"}}},
-                {"else", {{"$ref", "#/$defs/report"}}},
-                {"$defs", definitions}},
-               0) +
-         '\n';
+  for (const ObjectType& type : format.types.all()) definitions[type.name] = schema_of(type);
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"title", "PATHS " + format.title},
+                 {"description", format.description + " scripts/describe writes this file."}};
+  schema.update(format.root);
+  schema["$defs"] = definitions;
+  return print(schema, 0) + '\n';
 }
 
 std::string print_typescript(const ObjectTypes& types) {
@@ -206,13 +199,11 @@ std::string print_typescript(const ObjectTypes& types) {
   return text;
 }
 
-std::string print_field_reference(const ObjectTypes& types) {
-  std::string text =
-      "# Fields of a report\n\n"
-      "`paths analyze --json` writes a [report](#report), with `--compare` a "
-      "[comparison](#comparison). [analysis.md](analysis.md) explains the figures.\n"
-      "`scripts/describe` writes this file; a test compares it.\n";
-  for (const ObjectType& type : types.all()) {
+std::string print_field_reference(const FileFormat& format) {
+  std::string text = fmt::format(
+      "# Fields of {}\n\n{}\n`scripts/describe` writes this file; a test compares it.\n",
+      format.title_with_article, format.introduction);
+  for (const ObjectType& type : format.types.all()) {
     text += fmt::format("\n## {}\n\n{}\n\n", type.name, type.help);
     if (!type.included.empty())
       text += fmt::format("It also has the fields of [{0}](#{0}).\n\n", type.included);

@@ -143,10 +143,21 @@ class ObjectTypes {
   std::vector<ObjectType> all_;
 };
 
+/// A format of JSON files, with the texts of its documentation: a JSON schema and a Markdown page.
+struct FileFormat {
+  std::string title;               ///< title of the schema, after "PATHS"
+  std::string title_with_article;  ///< title of the page, after "Fields of"
+  std::string description;         ///< description in the schema
+  /// JSON schema of the whole file, such as a reference to one of the types.
+  nlohmann::ordered_json root;
+  std::string introduction;  ///< first sentences of the page
+  ObjectTypes types;
+};
+
 /// Each of these returns the contents of a generated file: the types as JSON schema, TypeScript or
 /// Markdown.
-std::string print_schema(const ObjectTypes& types);
+std::string print_schema(const FileFormat& format);
 std::string print_typescript(const ObjectTypes& types);
-std::string print_field_reference(const ObjectTypes& types);
+std::string print_field_reference(const FileFormat& format);
 
 }  // namespace eventspace
