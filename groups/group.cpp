@@ -17,6 +17,7 @@
 #include "base/text_file.hpp"
 #include "base/usage_error.hpp"
 #include "groups/host_group.hpp"
+#include "groups/selection/selection.hpp"
 #include "runtime/continuation.hpp"
 
 namespace groups {
@@ -152,8 +153,8 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
                        call.in.size(), call.out.size()));
   if (call.counts.empty()) call.counts = {count_of(call, element, size())};
   call.selector = selector_;
-  if (call.algorithm == "tuned" && !group_->view().selector()->has_decisions())
-    call.algorithm = "best";
+  const Selector& selector = selector_ ? *selector_ : *group_->view().selector();
+  if (call.algorithm == "tuned" && !selector.has_decisions()) call.algorithm = "best";
   const auto prepared = group_->prepare(call);
   const CallCounts& counts = prepared->counts;
   for (const auto& [what, is_used, expected, found] :
@@ -242,13 +243,11 @@ Started Group::start(Call call) {
 
 namespace {
 
-/// Reads and validates a file with measured links. Returns the text to broadcast to all members:
-/// 'y' followed by the file's text, or 'n' followed by the error.
-std::string read_links(const std::string& file) {
+/// Reads a file. Returns the text to broadcast to all members: 'y' followed by the file's text, or
+/// 'n' followed by the error.
+std::string read_for_all(const std::string& file) {
   try {
-    const std::string text = base::load_text(file, base::settings_bytes_max);
-    tuning::parse_measured_network(text, file);
-    return 'y' + text;
+    return 'y' + base::load_text(file, base::settings_bytes_max);
   } catch (const base::ConfigError& error) {
     return fmt::format("n{}", error.what());
   }
@@ -256,21 +255,33 @@ std::string read_links(const std::string& file) {
 
 }  // namespace
 
-void Group::take_links(const std::string& file, std::uint32_t root) {
-  std::string text = rank_ == root ? read_links(file) : "";
+std::string Group::share_text(const std::string& file, std::uint32_t root) {
+  std::string text = rank_ == root ? read_for_all(file) : "";
   std::vector<std::uint64_t> size{text.size()};
   run(broadcast(size, root));
   text.resize(size.front());
   run(broadcast(std::span(text), root));
-  const auto refuse = [&](const std::string& why) {
-    throw base::UsageError(fmt::format("group {}: links to take: {}", group_->view().name(), why));
-  };
-  if (text.front() != 'y') refuse(text.substr(1));
+  if (text.front() != 'y') throw base::ConfigError({{{"", 0, 0}, text.substr(1)}});
+  return text.substr(1);
+}
+
+void Group::take(std::string_view what, const std::function<void(TakenFiles&)>& read) {
   try {
-    selector_ = group_->selector_by(tuning::parse_measured_network(text.substr(1), file));
+    TakenFiles taken = selector_ == nullptr ? TakenFiles() : selector_->taken();
+    read(taken);
+    selector_ = group_->selector_by(taken);
   } catch (const base::ConfigError& error) {
-    refuse(error.what());
+    throw base::UsageError(
+        fmt::format("group {}: {} to take: {}", group_->view().name(), what, error.what()));
   }
+}
+
+void Group::take_links(const std::string& file, std::uint32_t root) {
+  take("links", [&](TakenFiles& taken) { taken.read_links(share_text(file, root), file); });
+}
+
+void Group::take_decisions(const std::string& file, std::uint32_t root) {
+  take("decisions", [&](TakenFiles& taken) { taken.read_decisions(share_text(file, root), file); });
 }
 
 std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int64_t key) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -23,6 +24,7 @@ namespace groups {
 class HostGroup;
 struct Origin;
 struct PreparedCall;
+struct TakenFiles;
 
 /// Arrays of scalars: vectors, std::array, spans.
 template <class Range>
@@ -247,6 +249,12 @@ class Group {
   /// Throws: UsageError on every member if the file is wrong.
   /// Paper:  Gupta and Vadhiyar 2007, whose plans use measured bandwidths.
   void take_links(const std::string& file, std::uint32_t root = 0);
+  /// Selects later schedules by the table of decisions in `file`, in place of the table of the
+  /// config. The member `root` reads the file, for example an output of `paths tune`, and sends it
+  /// to the others. All members must call it, between the same two operations.
+  /// Throws: UsageError on every member if the file is wrong.
+  /// Paper:  Vadhiyar, Fagg and Dongarra 2004, who look up tuned algorithms in tables.
+  void take_decisions(const std::string& file, std::uint32_t root = 0);
 
   /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536". Returns
   /// shared_memory_name if it used no schedule, and "shared_memory+NAME" if only one host of each
@@ -257,13 +265,19 @@ class Group {
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
         const Origin& origin);
   std::shared_ptr<const PreparedCall> check(Call& call) const;
+  /// Returns the text of a file that the member `root` reads. Throws: ConfigError on every member
+  /// if it cannot be read.
+  std::string share_text(const std::string& file, std::uint32_t root);
+  /// Replaces the selector by one with other files. `read` changes the files; `what` names them in
+  /// an error.
+  void take(std::string_view what, const std::function<void(TakenFiles&)>& read);
   paths::Thread& thread_;  // valid while its host exists
   std::weak_ptr<const void> host_there_;
   const std::uint32_t forks_ = runtime::forks_until_here();
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0, place_ = 0;  // rank in the group; place in the layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::shared_ptr<Selector> selector_;  // selector for measured links, or null
+  std::shared_ptr<Selector> selector_;  // selector with taken files, or null
   const int exceptions_;
 };
 

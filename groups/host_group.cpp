@@ -149,8 +149,8 @@ paths::Failure HostGroup::with_call(const Running& running, const paths::TravelE
       error.wrapper(), reason, error.cause());
 }
 
-std::shared_ptr<Selector> HostGroup::selector_by(const tuning::MeasuredNetwork& measured) const {
-  return Selector::of(view_.deployment().host().shared_plan(), view_.hosts(), &measured);
+std::shared_ptr<Selector> HostGroup::selector_by(const TakenFiles& taken) const {
+  return Selector::of(view_.deployment().host().shared_plan(), view_.hosts(), taken);
 }
 
 void HostGroup::execute(Running& running) {

@@ -51,9 +51,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// Returns the operations that are under way, and the members that have joined.
   OperationTable& operations() { return operations_; }
   std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
-  /// Returns a selector that uses these measured links for the hosts of the group.
-  /// Throws: ConfigError if the measurement is of other clusters.
-  std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
+  /// Returns a selector that uses these files for the hosts of the group.
+  /// Throws: ConfigError if measured links are those of other clusters.
+  std::shared_ptr<Selector> selector_by(const TakenFiles& taken) const;
   /// See CallPreparer::prepare().
   std::shared_ptr<const PreparedCall> prepare(const Call& call) { return preparer_.prepare(call); }
   /// Adds a member to the operation with that number. The host uses the call and its arrays until

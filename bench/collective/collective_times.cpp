@@ -141,10 +141,11 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   const bool has_first = !run.is_one_host || run.host == participants.front();
   if (has_first) interruption_.emplace();
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
-    std::optional<tuning::MeasuredNetwork> measured;
-    if (!options_.links.empty()) measured = tuning::load_measured_network(options_.links);
-    selector_ =
-        std::make_unique<groups::Selector>(plan, participants, measured ? &*measured : nullptr);
+    groups::TakenFiles taken;
+    if (!options_.links.empty())
+      taken.links = std::make_shared<const tuning::MeasuredNetwork>(
+          tuning::load_measured_network(options_.links));
+    selector_ = std::make_unique<groups::Selector>(plan, participants, taken);
   }
   check_operation(options_.operation);
   for (const collectives::Collective collective : collectives_)

@@ -362,11 +362,24 @@ std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, c
   return best;
 }
 
-std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file) {
+namespace {
+
+std::shared_ptr<const DecisionTable> read_table(const Settings& settings) {
   Mistakes mistakes;
-  auto table = std::make_shared<const DecisionTable>(base::load_settings(file), mistakes);
+  auto table = std::make_shared<const DecisionTable>(settings, mistakes);
   mistakes.throw_if_any();
   return table;
+}
+
+}  // namespace
+
+std::shared_ptr<const DecisionTable> parse_decision_table(const std::string& text,
+                                                          const std::string& file) {
+  return read_table(base::parse_settings(text, file));
+}
+
+std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file) {
+  return read_table(base::load_settings(file));
 }
 
 std::string print_decisions(const std::vector<DecisionSection>& sections, const Settings& about) {

@@ -126,8 +126,10 @@ class DecisionTable {
 /// Returns whether two sections are for the same collective, groups, transport and order.
 bool are_for_same_groups(const DecisionSection& left, const DecisionSection& right);
 
-/// Reads a table of decisions from a file.
+/// Reads a table of decisions from a file, or from the text of a file.
 /// Throws: ConfigError with all mistakes.
+std::shared_ptr<const DecisionTable> parse_decision_table(const std::string& text,
+                                                          const std::string& file);
 std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file);
 
 /// Returns the text of a table with these sections. `about` is written as it is.

@@ -67,7 +67,7 @@ struct Call {
   /// mode measures, on the virtual clock, operations whose values would not fit in memory.
   /// Paper: Degomme et al. 2017 (shared allocations in simulators).
   bool has_values = true;
-  /// Chooses the schedule by measured links (Group::take_links); nullptr = by the links of the
+  /// Chooses the schedule by files that the group has taken (Group::take_links); nullptr = by the
   /// config. Group sets this field.
   std::shared_ptr<Selector> selector = {};
   /// Element whose newest tuple is used as input instead of `in`; for the root of a broadcast,

@@ -30,7 +30,7 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.operation, base::scalar_name(call.scalar),
       call.values == base::Values::ieee ? " as they are" : "",
       has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
-      call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
+      call.algorithm, call.selector ? call.selector->taken().text() : "");
 }
 
 /// Returns whether a group that has shared regions uses them for the call. It does not if some
@@ -38,7 +38,9 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
 /// empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question,
                            const Machines& machines) {
-  if (!call.has_values || !is_selected(call.algorithm) || call.selector != nullptr) return false;
+  if (!call.has_values || !is_selected(call.algorithm)) return false;
+  if (call.selector != nullptr && (call.selector->taken().links != nullptr || !machines.is_one()))
+    return false;
   constexpr std::uint64_t even_ratio_max = 8, large_bytes = std::uint64_t{1} << 20;
   const std::uint64_t largest = question.counts.largest();
   if (!machines.is_one())

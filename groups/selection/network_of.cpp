@@ -175,6 +175,7 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
   network_of(plan, hosts);  // throws if the config lacks a link
   paths::Plan believed = plan;
   believed.ways = measured_ways(plan, measured);
+  if (measured.costs) believed.costs = std::make_shared<const tuning::HostCosts>(*measured.costs);
   return network_of(believed, hosts);
 }
 

@@ -28,7 +28,8 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 ///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
 /// Returns the network between the given hosts. Measured properties replace those of the plan for
-/// links between clusters, and for sending and receiving inside clusters.
+/// links between clusters, for sending and receiving inside clusters, and for the costs of hosts if
+/// they were measured.
 /// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
 ///         error names every cluster that is missing in one of them.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,

@@ -17,6 +17,7 @@
 #include "base/errors.hpp"
 #include "base/link_model/link_model.hpp"
 #include "base/near_match.hpp"
+#include "base/settings_print.hpp"
 #include "base/usage_error.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/best.hpp"
@@ -127,8 +128,11 @@ void sign(const SelectionKey& key, Selection& choice) {
           .low;
 }
 
-std::string belief_in(const tuning::MeasuredNetwork* measured) {
-  return measured == nullptr ? "" : base::digest_of(print(*measured, "")).text();
+/// Returns the costs of hosts that the taken links or the plan state; nullptr if neither does.
+std::shared_ptr<const tuning::HostCosts> costs_of(const paths::Plan& plan,
+                                                  const TakenFiles& taken) {
+  if (taken.links == nullptr || !taken.links->costs) return plan.costs;
+  return {taken.links, &*taken.links->costs};
 }
 
 }  // namespace
@@ -200,15 +204,33 @@ struct Selector::SelectionCache {
   std::map<std::string, std::optional<std::size_t>> windows;
 };
 
+void TakenFiles::read_links(const std::string& text, const std::string& file) {
+  links =
+      std::make_shared<const tuning::MeasuredNetwork>(tuning::parse_measured_network(text, file));
+}
+
+void TakenFiles::read_decisions(const std::string& text, const std::string& file) {
+  decisions = tuner::parse_decision_table(text, file);
+}
+
+std::string TakenFiles::text() const {
+  std::string text;
+  if (links != nullptr)
+    text += " for links measured as " + base::digest_of(print(*links, "")).text();
+  if (decisions != nullptr)
+    text += " by decisions " + base::digest_of(base::print_settings(decisions->settings())).text();
+  return text;
+}
+
 Selector::Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
-                   const tuning::MeasuredNetwork* measured)
+                   const TakenFiles& taken)
     : hosts_(hosts),
       names_(names_of(plan, hosts)),
-      belief_(belief_in(measured)),
-      links_(measured ? network_of(plan, hosts, *measured) : network_of(plan, hosts)),
+      taken_(taken),
+      links_(taken.links ? network_of(plan, hosts, *taken.links) : network_of(plan, hosts)),
       assumed_(assumed_for(links_)),
-      costs_(plan.costs),
-      decisions_(plan.decisions),
+      costs_(costs_of(plan, taken)),
+      decisions_(taken.decisions ? taken.decisions : plan.decisions),
       shape_(shape_of(plan, hosts, *links_.topology)),
       network_(with_costs(links_, assumed_)),
       answers_(std::make_unique<SelectionCache>()) {}
@@ -217,7 +239,7 @@ Selector::~Selector() = default;
 
 std::shared_ptr<Selector> Selector::of(const std::shared_ptr<const paths::Plan>& plan,
                                        const std::vector<std::uint32_t>& hosts,
-                                       const tuning::MeasuredNetwork* measured) {
+                                       const TakenFiles& taken) {
   struct Known {
     std::weak_ptr<const paths::Plan> plan;
     std::weak_ptr<Selector> selector;
@@ -227,10 +249,10 @@ std::shared_ptr<Selector> Selector::of(const std::shared_ptr<const paths::Plan>&
       all;
   runtime::Lock lock(mutex);
   std::erase_if(all, [](const auto& one) { return one.second.selector.expired(); });
-  Known& known = all[{plan.get(), hosts, belief_in(measured)}];
+  Known& known = all[{plan.get(), hosts, taken.text()}];
   if (known.plan.lock() == plan)
     if (auto selector = known.selector.lock()) return selector;
-  auto made = std::make_shared<Selector>(*plan, hosts, measured);
+  auto made = std::make_shared<Selector>(*plan, hosts, taken);
   known = {plan, made};
   return made;
 }

@@ -91,6 +91,19 @@ struct AssumedCosts {
   double bits_per_second = 0, fold_bytes_per_second = 0;
 };
 
+/// Contents of files that a group has taken during the run. They replace those of the config.
+struct TakenFiles {
+  std::shared_ptr<const tuning::MeasuredNetwork> links = {};   ///< nullptr = none
+  std::shared_ptr<const tuner::DecisionTable> decisions = {};  ///< nullptr = none
+
+  /// Read the text of a file. Throws: ConfigError with all mistakes.
+  void read_links(const std::string& text, const std::string& file);
+  void read_decisions(const std::string& text, const std::string& file);
+  /// Returns a text with a digest of each file, such as " for links measured as DIGEST". Different
+  /// contents have different texts; without files it is "".
+  std::string text() const;
+};
+
 /// Selects schedules for the participants of one group, and remembers each selection. A selection
 /// depends only on the plan and the key, so that all hosts select the same schedule.
 ///
@@ -102,14 +115,13 @@ struct AssumedCosts {
 ///              processor can handle.
 class Selector {
  public:
-  /// Returns a Selector. Within a process, all callers with equal plans, hosts and links share it.
-  /// `measured` replaces the link properties of the plan; nullptr = use the plan.
-  /// Throws: ConfigError if the measurement does not match the clusters of the hosts.
+  /// Returns a Selector. Within a process, all callers with equal plans, hosts and files share it.
+  /// Throws: ConfigError if measured links do not match the clusters of the hosts.
   static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
                                       const std::vector<std::uint32_t>& hosts,
-                                      const tuning::MeasuredNetwork* measured = nullptr);
+                                      const TakenFiles& taken = {});
   Selector(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
-           const tuning::MeasuredNetwork* measured = nullptr);
+           const TakenFiles& taken = {});
   ~Selector();
 
   std::shared_ptr<const Selection> answer(const SelectionKey& question);
@@ -130,9 +142,7 @@ class Selector {
   const pricing::Network& links() const { return links_; }
   /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns a digest of the measured links; empty if the links of the plan are used. Two hosts
-  /// with different measured links have different digests.
-  const std::string& belief() const { return belief_; }
+  const TakenFiles& taken() const { return taken_; }
 
  private:
   std::shared_ptr<const Selection> decide(const SelectionKey& question) const;
@@ -142,7 +152,7 @@ class Selector {
                               const collectives::CollectiveSpec& task) const;
   const std::vector<std::uint32_t> hosts_;
   const std::vector<std::string> names_;  // names of the hosts
-  const std::string belief_;
+  const TakenFiles taken_;
   const pricing::Network links_;  // network with only the costs that config or measurement state
   const AssumedCosts assumed_;
   const std::shared_ptr<const tuning::HostCosts> costs_;

@@ -10,6 +10,7 @@
 #include "tests/groups/members.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -195,4 +196,60 @@ TEST_CASE("decisions: a lookup allocates nothing") {
   const std::uint64_t after = test_support::allocations();
   CHECK(is_found);
   CHECK(after == before);
+}
+
+TEST_CASE("decisions: a group takes a table during the run, and links keep it") {
+  const test_support::Folder folder;
+  const std::string table = folder.write("decisions.yaml", "decisions: 1\n" + by_size);
+  const std::string links = folder.write("network.yaml",
+                                         "clusters: {a: {}, b: {}}\nlinks:\n"
+                                         "  - {from: a, to: b, latency: 1ms, bandwidth: 1Gbit}\n"
+                                         "  - {from: b, to: a, latency: 1ms, bandwidth: 1Gbit}\n");
+  const Sim sim(four_hosts);
+  const std::string before = schedule_of(sim, 4096);
+  std::vector<std::string> taken;
+  sim.run_well([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const auto sum = [&] {
+      const Values in(4096, 1);
+      Values out(4096);
+      world.run(groups::allreduce(in, out, "sum"));
+      CHECK(out == Values(4096, world.size()));
+      if (world.rank() == 0) taken.push_back(world.last_algorithm());
+    };
+    sum();
+    world.take_decisions(table, 1);
+    sum();
+    world.take_links(links, 2);
+    sum();
+  });
+  REQUIRE(taken.size() == 3);
+  CHECK(taken[0] == before);
+  CHECK_THAT(taken[1], Catch::Contains("segment=128,shape=chain"));
+  CHECK(taken[2] == taken[1]);
+}
+
+TEST_CASE("decisions: a wrong table is refused on every member alike and the group continues") {
+  const test_support::Folder folder;
+  const std::string wrong =
+      folder.write("wrong.yaml", "decisions: 1\nallreduce: [{rows: [{up_to: inf, use: rings}]}]\n");
+  const Sim sim(four_hosts);
+  std::map<std::string, int> refused;
+  std::int64_t sum = 0;
+  sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    for (const std::string& file : {wrong, folder.file("missing.yaml")})
+      ++refused[test_support::mistake_of([&] { world.take_decisions(file, 3); })];
+    const Values in{1};
+    Values out(1);
+    world.run(groups::allreduce(in, out, "sum"));
+    sum += out.front();
+  });
+  CHECK(sum == 16);
+  REQUIRE(refused.size() == 2);
+  for (const auto& [message, times] : refused) {
+    CAPTURE(message);
+    CHECK(times == 4);
+    CHECK_THAT(message, Catch::StartsWith("group world: decisions to take: "));
+  }
 }

@@ -183,7 +183,8 @@ TEST_CASE("groups: operations are planned for measured links once all members ha
   const Sim sim(sites(2));
   const WrittenFile file(near_sites("c"));
   const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
-  groups::Selector believed(sim.plan(), groups::participants_of(sim.plan()), &measured);
+  groups::Selector believed(sim.plan(), groups::participants_of(sim.plan()),
+                            {.links = std::make_shared<const tuning::MeasuredNetwork>(measured)});
   for (std::size_t from = 0; from < 3; ++from)
     for (std::size_t to = 0; to < 3; ++to)
       if (from != to) CHECK(believed.network().links[3 * from + to].model.at(0ns).latency == 10us);
