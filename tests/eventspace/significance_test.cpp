@@ -334,6 +334,14 @@ ThreadReport last_thread_of(sample::Options options, std::uint64_t rounds = 1000
                        [](const ThreadReport& one) { return one.name == "beta-2/1"; });
 }
 
+/// Jitter of the threads from `first` to `last`.
+template <typename IsHit>
+auto jitter_of(std::uint32_t first, std::uint32_t last, std::int64_t nanos, const IsHit& is_hit) {
+  return [=](std::uint32_t one, std::uint64_t iteration) -> std::int64_t {
+    return one >= first && one <= last && is_hit(iteration) ? nanos : 0;
+  };
+}
+
 bool is_tenth(std::uint64_t iteration) { return iteration % 10 == 5; }
 
 }  // namespace
@@ -435,4 +443,42 @@ TEST_CASE("findings: a stall of a thread whose level also changed is named next 
   options.jitter =
       jitter_of(13, 450 * us, [](std::uint64_t iteration) { return iteration >= 150; });
   CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1"});
+}
+
+TEST_CASE("findings: a stall of several hosts at one time is one finding") {
+  sample::Options options;
+  const auto once = [](std::uint64_t iteration) { return iteration == 150; };
+  options.jitter = jitter_of(10, 13, 400 * ms, once);
+  const Report report = analyse(options, 300);
+  REQUIRE(named_in(report) == Names{"stall beta-1"});
+  CHECK(report.findings[0].hosts == Names{"beta-1", "beta-2"});
+  CHECK_THAT(report.findings[0].sentence, Catch::StartsWith("2 hosts of beta computed 430.000 ms"));
+  CHECK(static_cast<double>(report.findings[0].cost_nanos) == Approx(400.0 * ms).epsilon(0.01));
+  // Without a common clock, nothing shows that the two hosts stopped at the same time.
+  CHECK(named_in(analyse(options, 300, name_from_share, false)) ==
+        Names{"stall beta-1", "stall beta-2"});
+}
+
+TEST_CASE("findings: noise of the same kind in all threads of several hosts is one finding") {
+  sample::Options options;
+  options.jitter = jitter_of(10, 13, 4 * ms, is_tenth);
+  const Report alike = analyse(options, 300);
+  REQUIRE(named_in(alike) == Names{"noisy_thread beta-1"});
+  CHECK(alike.findings[0].hosts == Names{"beta-1", "beta-2"});
+  CHECK_THAT(alike.findings[0].sentence,
+             Catch::StartsWith("2 hosts of beta have noise of 4.000 ms"));
+  const double lost = 4.0 * 30 * 4 * ms;  // 30 times in each of four threads
+  CHECK(static_cast<double>(alike.findings[0].lost_nanos) == Approx(lost).epsilon(0.01));
+
+  // One thread of each host is not the whole host.
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    return (thread == 10 || thread == 12) && is_tenth(iteration) ? 4 * ms : 0;
+  };
+  CHECK(named_in(analyse(options, 300)) == Names{"noisy_thread beta-1/0", "noisy_thread beta-2/0"});
+
+  // Noise of another size has another cause.
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    return thread >= 10 && thread <= 13 && is_tenth(iteration) ? (thread < 12 ? 4 : 5) * ms : 0;
+  };
+  CHECK(named_in(analyse(options, 300)) == Names{"noisy_thread beta-1", "noisy_thread beta-2"});
 }

@@ -208,24 +208,11 @@ Finding change_of(const std::vector<ChangedThread>& threads, const FindingSearch
   const Report& report = search.report();
   const ThreadReport& first = *threads.front().thread;
   const Higher& part = threads.front().part;
-  std::set<std::string> hosts, clusters;
-  for (const ChangedThread& one : threads) {
-    hosts.insert(one.thread->host);
-    clusters.insert(one.thread->cluster);
-  }
+  std::vector<const ThreadReport*> all;
+  for (const ChangedThread& one : threads) all.push_back(one.thread);
   Finding finding = change_in(part, first.computation.count, search);
-  set_place(finding, first);
-  std::string who = fmt::format("thread {} computes", first.name);
-  if (threads.size() == 1) {
-    finding.thread = first.name;
-  } else if (hosts.size() == 1) {
-    who = fmt::format("{} threads of host {} compute", threads.size(), first.host);
-  } else {
-    finding.hosts.assign(hosts.begin(), hosts.end());
-    who = clusters.size() == 1
-              ? fmt::format("{} hosts of {} compute", hosts.size(), first.cluster)
-              : fmt::format("{} hosts of {} clusters compute", hosts.size(), clusters.size());
-  }
+  const std::string who =
+      set_threads(finding, all) + (threads.size() == 1 ? " computes" : " compute");
   const auto begin_of = [&](std::size_t row) {
     const Blocks::Row& begins = first.block_begins[std::min(row, first.block_begins.size() - 1)];
     return static_cast<std::int64_t>(begins.sum / static_cast<double>(begins.count)) -
@@ -330,8 +317,9 @@ void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
       continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front();
-      return other.host == thread.host && other.graph == thread.graph &&
-             other.after == thread.after &&
+      // Without a common clock, times of different hosts cannot be compared.
+      return (other.host == thread.host || report.time.has_critical_path) &&
+             other.graph == thread.graph && other.after == thread.after &&
              thread.longest_begin_nanos < other.longest_begin_nanos + other.computation.max &&
              other.longest_begin_nanos < thread.longest_begin_nanos + thread.computation.max;
     });
@@ -344,8 +332,7 @@ void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
     const ThreadReport& first = *group.front();
     Finding finding;
     finding.kind = FindingKind::stall;
-    set_place(finding, first);
-    if (group.size() == 1) finding.thread = first.name;
+    const std::string who = set_threads(finding, group);
     if (report.time.has_critical_path)
       finding.at_nanos = first.longest_begin_nanos - report.time.begin_nanos;
     finding.figure = static_cast<double>(first.noise_nanos);
@@ -354,9 +341,7 @@ void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
     finding.lost_nanos = first.noise_nanos;
     finding.basis = basis_of_one_clock;
     finding.sentence = fmt::format(
-        "{} computed {:.3f} ms at {:.3f} s instead of {:.3f} ms (median){}",
-        group.size() == 1 ? fmt::format("thread {}", first.name)
-                          : fmt::format("{} threads of host {}", group.size(), first.host),
+        "{} computed {:.3f} ms at {:.3f} s instead of {:.3f} ms (median){}", who,
         ms(first.computation.max), seconds(first.longest_begin_nanos - report.time.begin_nanos),
         ms(first.base_nanos),
         first.outliers == 1 ? "" : fmt::format(", and was late {} times in all", first.outliers));

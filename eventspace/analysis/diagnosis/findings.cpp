@@ -50,6 +50,25 @@ void set_place(Finding& finding, const ThreadReport& thread) {
   finding.after = thread.after;
 }
 
+std::string set_threads(Finding& finding, const std::vector<const ThreadReport*>& threads) {
+  const ThreadReport& first = *threads.front();
+  set_place(finding, first);
+  std::set<std::string> hosts, clusters;
+  for (const ThreadReport* const thread : threads) {
+    hosts.insert(thread->host);
+    clusters.insert(thread->cluster);
+  }
+  if (threads.size() == 1) {
+    finding.thread = first.name;
+    return "thread " + first.name;
+  }
+  if (hosts.size() == 1) return fmt::format("{} threads of host {}", threads.size(), first.host);
+  finding.hosts.assign(hosts.begin(), hosts.end());
+  return clusters.size() == 1
+             ? fmt::format("{} hosts of {}", hosts.size(), first.cluster)
+             : fmt::format("{} hosts of {} clusters", hosts.size(), clusters.size());
+}
+
 bool is_shifted(std::int64_t nanos, std::int64_t usual_nanos, const Compared& compared) {
   return static_cast<double>(nanos - usual_nanos) >= shifted_share * compared.difference();
 }
@@ -236,55 +255,118 @@ void compare_clusters(FindingSearch& search) {
   }
 }
 
-void name_noisy_thread(const ThreadReport& thread, const Compared& compared, const Report& report,
-                       std::vector<Finding>& found) {
-  Finding finding = finding_of(FindingKind::noisy_thread, compared, thread.computation.count);
-  set_place(finding, thread);
-  finding.thread = thread.name;
+/// Thread with noise, and the comparison that shows it; no comparison if the noise is too rare for
+/// one, but took so much time that it is always named.
+struct NoisyThread {
+  const ThreadReport* thread = nullptr;
+  std::optional<Compared> compared;
+};
+
+/// Whether two threads have noise of the same kind, which can be one finding.
+bool are_alike(const ThreadReport& one, const ThreadReport& other) {
+  const auto alike = [](auto left, auto right) {
+    return static_cast<double>(std::max(left, right)) <=
+           (1 + alike_share) * static_cast<double>(std::min(left, right));
+  };
+  return one.graph == other.graph && one.after == other.after && one.resonates == other.resonates &&
+         one.period_nanos.has_value() == other.period_nanos.has_value() &&
+         alike(one.period_nanos.value_or(0), other.period_nanos.value_or(0)) &&
+         alike(one.noise_median_nanos, other.noise_median_nanos) &&
+         alike(one.outliers, other.outliers);
+}
+
+void name_noise(const std::vector<NoisyThread>& threads, const Report& report,
+                std::vector<Finding>& found) {
+  const ThreadReport& first = *threads.front().thread;
+  Finding finding;
+  finding.kind = FindingKind::noisy_thread;
+  if (threads.front().compared)
+    finding =
+        finding_of(FindingKind::noisy_thread, *threads.front().compared, first.computation.count);
+  std::vector<const ThreadReport*> all;
+  finding.cost_nanos = finding.lost_nanos = 0;
+  for (const NoisyThread& one : threads) {
+    all.push_back(one.thread);
+    add_to(finding.cost_nanos, one.thread->critical_noise_nanos);
+    add_to(finding.lost_nanos, one.compared ? lost_in(*one.compared, one.thread->computation.count)
+                                            : one.thread->noise_nanos);
+  }
+  const std::string who = set_threads(finding, all);
+  const bool is_one = threads.size() == 1;
   if (report.time.has_critical_path)
-    finding.at_nanos = thread.longest_begin_nanos - report.time.begin_nanos;
-  finding.figure = static_cast<double>(thread.noise_median_nanos);
+    finding.at_nanos = first.longest_begin_nanos - report.time.begin_nanos;
+  finding.figure = static_cast<double>(first.noise_median_nanos);
   finding.unit = "nanoseconds";
-  finding.cost_nanos = thread.critical_noise_nanos;
   finding.basis = basis_of_one_clock;
-  const std::string period = thread.period_nanos
-                                 ? fmt::format(", every {:.2f} ms", ms(*thread.period_nanos))
+  const std::string period = first.period_nanos
+                                 ? fmt::format(", every {:.2f} ms", ms(*first.period_nanos))
                                  : ", with no period found";
   finding.sentence = fmt::format(
-      "thread {} has noise of {:.3f} ms (median) in {} of {} computations{}: {:.2f}% of its "
-      "computation",
-      thread.name, ms(thread.noise_median_nanos), thread.outliers, thread.computation.count, period,
-      100 * thread.noise_share);
-  if (thread.resonates)
+      "{} {} noise of {:.3f} ms (median) in {} of {} computations{}{}: {:.2f}% of {} computation",
+      who, is_one ? "has" : "have", ms(first.noise_median_nanos), first.outliers,
+      first.computation.count, is_one ? "" : " of each thread", period, 100 * first.noise_share,
+      is_one ? "its" : "their");
+  if (first.resonates)
     finding.sentence += fmt::format(
         "; it resonates: its period is {:.2f} iterations, so that it meets the same part of an "
         "iteration for a long time",
-        thread.iterations_per_period);
+        first.iterations_per_period);
   found.push_back(std::move(finding));
+}
+
+/// Names the noise of threads. Hosts of which all threads have noise of the same kind are one
+/// finding.
+void name_noisy_threads(std::vector<NoisyThread> threads, const Report& report,
+                        std::vector<Finding>& found) {
+  const auto count_on_host = [&](const ThreadReport& thread) {
+    return std::count_if(
+        report.threads.begin(), report.threads.end(), [&](const ThreadReport& one) {
+          return one.host == thread.host && one.graph == thread.graph && one.after == thread.after;
+        });
+  };
+  while (!threads.empty()) {
+    const NoisyThread first = threads.front();
+    std::map<std::string_view, std::int64_t> alike;
+    for (const NoisyThread& one : threads)
+      if (are_alike(*first.thread, *one.thread)) ++alike[one.thread->host];
+    std::vector<NoisyThread> together;
+    const auto is_together = [&](const NoisyThread& one) {
+      return one.thread == first.thread ||
+             (are_alike(*first.thread, *one.thread) &&
+              alike[first.thread->host] == count_on_host(*first.thread) &&
+              alike[one.thread->host] == count_on_host(*one.thread));
+    };
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(together), is_together);
+    std::erase_if(threads, is_together);
+    name_noise(together, report, found);
+  }
 }
 
 /// Compares the noise of each thread with none.
 void compare_noise(FindingSearch& search) {
-  for (const ThreadReport& thread : search.report().threads) {
-    const std::size_t comparison = search.comparisons().add(thread.noise_blocks, 0.0);
-    search.when_known([&search, &thread, comparison](std::vector<Finding>& found) {
-      if (!search.result(comparison).is_longer()) return;
-      search.explain(thread);
-      name_noisy_thread(thread, search.result(comparison), search.report(), found);
-    });
-  }
+  std::vector<std::pair<const ThreadReport*, std::size_t>> comparisons;
+  for (const ThreadReport& thread : search.report().threads)
+    comparisons.emplace_back(&thread, search.comparisons().add(thread.noise_blocks, 0.0));
+  search.when_known([&search, comparisons](std::vector<Finding>& found) {
+    std::vector<NoisyThread> noisy;
+    for (const auto& [thread, comparison] : comparisons) {
+      if (!search.result(comparison).is_longer()) continue;
+      search.explain(*thread);
+      noisy.push_back({thread, search.result(comparison)});
+    }
+    name_noisy_threads(std::move(noisy), search.report(), found);
+  });
 }
 
 /// Names noise that is too rare for a comparison, but took so much time that it is always named.
 void find_rare_noise(FindingSearch& search, std::vector<Finding>& found) {
   const Report& report = search.report();
-  for (const ThreadReport& thread : report.threads) {
-    if (thread.outliers < period_outliers || search.is_explained(thread) ||
-        !is_always_named(thread.noise_nanos, report))
-      continue;
-    name_noisy_thread(thread, {}, report, found);
-    found.back().lost_nanos = thread.noise_nanos;
-  }
+  std::vector<NoisyThread> noisy;
+  for (const ThreadReport& thread : report.threads)
+    if (thread.outliers >= period_outliers && !search.is_explained(thread) &&
+        is_always_named(thread.noise_nanos, report))
+      noisy.push_back({&thread, {}});
+  name_noisy_threads(std::move(noisy), report, found);
 }
 
 /// Whether noise in all computations explains that a thread is longer.

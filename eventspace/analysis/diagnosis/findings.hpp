@@ -48,6 +48,11 @@ double ratio(double one, double other);
 Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count);
 /// Sets the host of a finding about computations of a thread, and their place in the program.
 void set_place(Finding& finding, const ThreadReport& thread);
+/// Sets the place, thread and hosts of a finding that several threads have in common. Returns their
+/// name, such as "thread alpha-0/1", "2 threads of host alpha-0" or "3 hosts of alpha". A finding
+/// of several hosts is about all of their threads at that place. Requires: at least one thread; all
+/// are at the same place of the program.
+std::string set_threads(Finding& finding, const std::vector<const ThreadReport*>& threads);
 /// Returns the time by which `count` computations or messages were longer in total.
 std::int64_t lost_in(const Compared& compared, std::uint64_t count);
 /// Whether short durations are longer by about as much as the mean (shifted_share).
