@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "groups/calls/local.hpp"
-#include "paths/host/shared_elements.hpp"
+#include "paths/host/elements/shared_elements.hpp"
 #include "runtime/continuation.hpp"
 #include "runtime/polling/busy_poll_scope.hpp"
 

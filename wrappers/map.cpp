@@ -9,8 +9,8 @@
 
 #include "base/near_match.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/element_operation.hpp"
-#include "paths/host/shared_elements.hpp"
+#include "paths/host/elements/element_operation.hpp"
+#include "paths/host/elements/shared_elements.hpp"
 #include "paths/one_machine.hpp"
 
 namespace wrappers {

@@ -7,8 +7,8 @@
 
 #include "pastset/element.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/element_operation.hpp"
-#include "paths/host/waiting_accesses.hpp"
+#include "paths/host/elements/element_operation.hpp"
+#include "paths/host/elements/waiting_accesses.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"

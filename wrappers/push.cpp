@@ -9,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "eventspace/record.hpp"
-#include "paths/host/dispatcher.hpp"
+#include "paths/host/requests/dispatcher.hpp"
 #include "paths/plan/element_setting.hpp"
 #include "paths/plan/plan.hpp"
 

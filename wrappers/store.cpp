@@ -10,7 +10,7 @@
 
 #include "pastset/errors.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/element_operation.hpp"
+#include "paths/host/elements/element_operation.hpp"
 #include "paths/plan/element_setting.hpp"
 
 namespace wrappers {

@@ -9,9 +9,9 @@
 
 #include "base/errors.hpp"
 #include "base/usage_error.hpp"
-#include "paths/host/dispatcher.hpp"
+#include "paths/host/elements/shared_elements.hpp"
 #include "paths/host/host.hpp"
-#include "paths/host/shared_elements.hpp"
+#include "paths/host/requests/dispatcher.hpp"
 #include "paths/plan/path_tuples.hpp"
 
 namespace paths {

@@ -16,7 +16,7 @@
 #include "paths/host/ended_threads.hpp"
 #include "paths/host/path_releases.hpp"
 #include "paths/host/plan_instance.hpp"
-#include "paths/host/remote_calls.hpp"
+#include "paths/host/requests/remote_calls.hpp"
 #include "paths/host/services.hpp"
 #include "paths/host/traffic_counts.hpp"
 #include "paths/plan/host_view.hpp"

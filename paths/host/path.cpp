@@ -14,7 +14,7 @@
 #include "base/usage_error.hpp"
 #include "eventspace/record.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/dispatcher.hpp"
+#include "paths/host/requests/dispatcher.hpp"
 #include "paths/plan/names.hpp"
 #include "runtime/continuation.hpp"
 

@@ -9,8 +9,8 @@
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
 #include "paths/host/deployment.hpp"
+#include "paths/host/elements/shared_elements.hpp"
 #include "paths/host/host.hpp"
-#include "paths/host/shared_elements.hpp"
 #include "paths/plan/path_tuples.hpp"
 
 namespace paths {

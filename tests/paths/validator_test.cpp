@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/validator_test.cpp — checks of each field of operations that arrive from other hosts.
-#include "paths/host/validator.hpp"
+#include "paths/host/requests/validator.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/dispatcher.hpp — execution of operations that other hosts send.
+// paths/host/requests/dispatcher.hpp — execution of operations that other hosts send.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "paths/host/validator.hpp"
+#include "paths/host/requests/validator.hpp"
 #include "paths/operation.hpp"
 #include "paths/responder.hpp"
 #include "paths/wire/frame.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/validator.cpp — rules for operations from other hosts.
-#include "paths/host/validator.hpp"
+// paths/host/requests/validator.cpp — rules for operations from other hosts.
+#include "paths/host/requests/validator.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/element_operation.cpp — translation of operations into calls of an element.
-#include "paths/host/element_operation.hpp"
+// paths/host/elements/element_operation.cpp — translation of operations into calls of an element.
+#include "paths/host/elements/element_operation.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/shared_elements.hpp — elements in memory that processes of one machine share.
+// paths/host/elements/shared_elements.hpp — elements in memory that processes of one machine share.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/waiting_accesses.hpp — operations that may have to wait in an element.
+// paths/host/elements/waiting_accesses.hpp — operations that may have to wait in an element.
 #pragma once
 #include <string>
 

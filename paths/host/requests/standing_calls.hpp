@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.hpp — standing calls: requests that another host repeats at one stage.
+// paths/host/requests/standing_calls.hpp — standing calls: requests that another host repeats at
+// one stage.
 #pragma once
-#include "paths/host/dispatcher.hpp"
-#include "paths/host/validator.hpp"
+#include "paths/host/requests/dispatcher.hpp"
+#include "paths/host/requests/validator.hpp"
 
 namespace paths {
 

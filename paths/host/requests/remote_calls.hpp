@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/remote_calls.hpp — operations that a host sends to stages of other hosts.
+// paths/host/requests/remote_calls.hpp — operations that a host sends to stages of other hosts.
 #pragma once
 #include <cstdint>
 #include <vector>

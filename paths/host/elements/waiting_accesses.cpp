@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/waiting_accesses.cpp — access to an element for operations with and without a context.
-#include "paths/host/waiting_accesses.hpp"
+// paths/host/elements/waiting_accesses.cpp — access to an element for operations with and without a
+// context.
+#include "paths/host/elements/waiting_accesses.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -11,7 +12,7 @@
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/element_operation.hpp"
+#include "paths/host/elements/element_operation.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {

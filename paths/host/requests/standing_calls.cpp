@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.cpp — execution of operations that arrive in short frames.
-#include "paths/host/standing_calls.hpp"
+// paths/host/requests/standing_calls.cpp — execution of operations that arrive in short frames.
+#include "paths/host/requests/standing_calls.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/remote_calls.cpp — requests to other hosts, and refusal of wrong results.
-#include "paths/host/remote_calls.hpp"
+// paths/host/requests/remote_calls.cpp — requests to other hosts, and refusal of wrong results.
+#include "paths/host/requests/remote_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "base/errors.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/dispatcher.hpp"
+#include "paths/host/requests/dispatcher.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {

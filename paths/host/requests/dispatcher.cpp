@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/dispatcher.cpp — execution of operations from other hosts, and the replies.
-#include "paths/host/dispatcher.hpp"
+// paths/host/requests/dispatcher.cpp — execution of operations from other hosts, and the replies.
+#include "paths/host/requests/dispatcher.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -10,7 +10,7 @@
 
 #include "base/errors.hpp"
 #include "paths/host/deployment.hpp"
-#include "paths/host/standing_calls.hpp"
+#include "paths/host/requests/standing_calls.hpp"
 #include "runtime/continuation.hpp"
 #include "runtime/processes/process_end.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/element_operation.hpp — operations on the element at the end of a path.
+// paths/host/elements/element_operation.hpp — operations on the element at the end of a path.
 #pragma once
 #include "pastset/element.hpp"
 #include "paths/operation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/shared_elements.cpp — shared spaces of this host and of other hosts.
-#include "paths/host/shared_elements.hpp"
+// paths/host/elements/shared_elements.cpp — shared spaces of this host and of other hosts.
+#include "paths/host/elements/shared_elements.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

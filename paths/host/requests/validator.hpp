@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/validator.hpp — check of operations that arrive from other hosts.
+// paths/host/requests/validator.hpp — check of operations that arrive from other hosts.
 #pragma once
 #include <cstdint>
 #include <map>
