@@ -104,6 +104,10 @@ inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
 
 constexpr std::uint64_t number_of_kind(EventKind kind) { return static_cast<std::uint64_t>(kind); }
 
+inline bool is(const EventRecord& record, EventKind kind) {
+  return record.kind == number_of_kind(kind);
+}
+
 /// Whether the record describes a call by which a thread starts an operation, waits for one, or
 /// marks an iteration.
 inline bool is_call(const EventRecord& record) {

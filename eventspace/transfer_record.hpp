@@ -25,8 +25,6 @@ struct Transfer {
 
 EventRecord record_of(const Transfer& transfer);
 Transfer transfer_of(const EventRecord& record);
-inline bool is_transfer(const EventRecord& record) {
-  return record.kind == static_cast<std::uint64_t>(EventKind::transfer);
-}
+inline bool is_transfer(const EventRecord& record) { return is(record, EventKind::transfer); }
 
 }  // namespace eventspace

@@ -159,8 +159,7 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
     ++coverage.unknown;
     return;
   }
-  if (record.kind != static_cast<std::uint64_t>(EventKind::clock))
-    transfers.see(record.down_nanos, record.up_nanos);
+  if (!is(record, EventKind::clock)) transfers.see(record.down_nanos, record.up_nanos);
   if (is_operation(record)) {
     add_operation(host, record);
   } else if (is_of_group(record)) {
@@ -238,7 +237,7 @@ void Analysis::Parts::add_call(std::uint32_t host, const EventRecord& record) {
     ++coverage.unknown;
     return;
   }
-  const bool is_mark = record.kind == number_of_kind(EventKind::iteration);
+  const bool is_mark = is(record, EventKind::iteration);
   const auto arrival = static_cast<std::uint32_t>(coverage.records);
   if (is_mark || (record.flags & event_in_group) != 0) {
     if (!is_mark) computation.add_in_group(record);

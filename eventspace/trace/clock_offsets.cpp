@@ -57,7 +57,7 @@ void ClockOffsets::add(std::uint32_t host, std::span<const EventRecord> records)
     if (!is_possible(record)) continue;
     spans_[host].first = std::min(spans_[host].first, +record.down_nanos);
     spans_[host].last = std::max(spans_[host].last, +record.up_nanos);
-    if (record.kind != static_cast<std::uint64_t>(EventKind::clock)) continue;
+    if (!is(record, EventKind::clock)) continue;
     if (record.place >= hosts_ || record.place == host) continue;
     const std::int64_t took = record.up_nanos - record.down_nanos;
     const std::int64_t middle = record.down_nanos + took / 2;

@@ -59,7 +59,7 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
   std::uint32_t host = 0;
   std::span<const EventRecord> records;
   const auto see = [&](const EventRecord& record) {
-    if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
+    if (is(record, EventKind::thread)) {
       if (record.place < threads.size() && record.down_nanos == record.up_nanos)
         // Unary + makes a copy, because a field of a packed struct cannot be referenced.
         threads[record.place].free_since = +record.up_nanos;

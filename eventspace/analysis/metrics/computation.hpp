@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/metrics/computation.hpp — computation of threads between operations.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,10 +12,9 @@
 #include "eventspace/analysis/input/shape.hpp"
 #include "eventspace/analysis/metrics/conditional.hpp"
 #include "eventspace/analysis/metrics/figures.hpp"
-#include "eventspace/analysis/metrics/period.hpp"
-#include "eventspace/analysis/report/distribution.hpp"
+#include "eventspace/analysis/metrics/lateness.hpp"
+#include "eventspace/analysis/metrics/place_figures.hpp"
 #include "eventspace/analysis/report/report.hpp"
-#include "eventspace/analysis/report/significance.hpp"
 #include "eventspace/group_record.hpp"
 #include "eventspace/record.hpp"
 
@@ -64,23 +62,11 @@ class Computation {
   std::uint64_t judged_early() const { return judged_early_; }
 
  private:
-  class Kept {  // one computation, in 16 bytes because there are many
-   public:
-    Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
-    std::int64_t begin() const { return begin_; }
-    std::int64_t nanos() const;
-    std::uint32_t sequence() const { return sequence_; }
-
-   private:
-    std::int64_t begin_;
-    std::uint32_t span_;
-    std::uint32_t sequence_;
-  };
   /// Computation before the first operation of a thread. It is counted at the first place of the
   /// program that is followed by an operation of the same leaf and kind.
   struct First {
     At at;
-    Kept kept;
+    KeptComputation kept;
   };
   struct ThreadState {
     bool has_begun = false;
@@ -96,85 +82,34 @@ class Computation {
   struct PlaceState {
     PlaceState(const At& given_after, const At& given_before, std::uint32_t given_group,
                std::size_t exact)
-        : after(given_after), before(given_before), group(given_group), all(exact), noise(exact) {}
+        : after(given_after), before(given_before), group(given_group), figures(exact) {}
     At after;                 // operation before the computation, if any
     At before;                // operation after the computation
     std::uint32_t group = 0;  // index of the set (see groups_) that contains this place
-    Distribution all;
-    Blocks blocks;
-    Blocks begins;
-    Blocks quiet;        // computations, of which outliers count as long as the base
-    Blocks disturbance;  // noise of each computation: 0 if it is no outlier
-    std::int64_t longest_nanos = -1;
-    std::int64_t longest_begin_nanos = 0;
-    Distribution noise;  // time by which outliers exceed the base
-    std::vector<Kept> kept;
-    std::int64_t base = 0;
-    std::int64_t outlier = 0;
+    PlaceFigures figures;
     std::int64_t critical_noise = 0;
-    // True if the thread is slower than others by a multiple of a noise event's duration, but noise
-    // is not the reason: noise events are rarer than computations.
-    bool is_noise_rare = false;
-    bool is_noise_in_all = false;  // whether noise in all computations explains that it is slower
-    std::optional<double> period_nanos;
-    double period_agreement = 0;
-    double iteration = 0;  // mean duration of an iteration, if the noise has a period
-    std::vector<SpectrumPoint> spectrum;
   };
   struct LeafState {
     std::uint64_t next_sequence = 0;
     std::set<std::uint64_t> started;  // sequences of started operations that have no record yet
     std::vector<std::uint32_t> places;
-    std::uint64_t lead_of = 0;  // number of the round to which `lead_used` refers
-    // Part of the lead of that round (RoundNote::lead_nanos) that noise has already used up.
-    std::int64_t lead_used = 0;
-  };
-  struct Iteration {
-    // Number of bounds in lateness_bounds_nanos that the greatest lateness of a thread exceeded.
-    std::uint8_t lateness = 0;
-    bool is_seen = false;
-    float greatest_noise = 0;
-  };
-  struct GraphState {
-    Notes<Iteration> iterations;
-    std::int64_t noise = 0;
-    std::int64_t effective = 0;
-    double lost = 0;  // time lost to noise, summed over all threads
-  };
-  // Usual values of computations at the same place of the program.
-  struct Usual {
-    // Median of the host's other threads; if there are none, of the cluster's.
-    std::int64_t median = 0;
-
-    std::int64_t spread = 0;      // median minus 10th percentile, of the cluster's threads
-    std::int64_t far_spread = 0;  // median minus 1st percentile, of the cluster's threads
-  };
-  /// Bounds above which a computation is an outlier or late.
-  struct Bounds {
-    std::int64_t base = 0;
-    std::int64_t outlier = 0;
-    double mean = 0;
   };
 
-  void keep(std::uint32_t place, const Kept& kept);
+  void keep(std::uint32_t place, const KeptComputation& kept);
   std::uint32_t place_between(const At& after, const At& before);
   std::uint32_t host_of(std::uint32_t leaf) const {
     return shape_.structure.paths[shape_.leaves[leaf].path].host;
   }
   std::uint32_t group_of(const At& after, const At& before);
-  std::vector<Usual> usual() const;  // usual values of each place
-  static Bounds bounds_of(const PlaceState& place, const Usual& like);
-  static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
+  std::vector<UsualComputation> usual() const;  // usual values of each place
   void judge(bool all);
-  void judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds);
+  void judge_one(PlaceState& place, const KeptComputation& kept);
   /// Returns the place of a leaf at which the thread computed longest in total, or none.
   std::uint32_t main_place_of(std::uint32_t leaf) const;
   ThreadReport report_thread(std::uint32_t place, const GroupTexts& texts) const;
   void report_hosts(Report& report) const;
   static void compare_with_others(std::vector<HostReport>& all,
                                   const std::vector<std::uint32_t>& hosts, std::uint32_t number);
-  void report_lateness(Report& report, const Conditional& conditional) const;
-  void add_wan(std::uint32_t tree, const Conditional& conditional, LatenessReport& lateness) const;
 
   const Shape& shape_;
   const Figures& figures_;
@@ -190,7 +125,7 @@ class Computation {
            std::uint32_t>
       groups_;
   std::size_t exact_max_;
-  std::vector<GraphState> graphs_;
+  Lateness lateness_;
   std::uint64_t unknown_ = 0;
   std::uint64_t judged_early_ = 0;
 };

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/metrics/place_figures.hpp — computations of a thread at one place.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "eventspace/analysis/report/distribution.hpp"
+#include "eventspace/analysis/report/report.hpp"
+
+namespace eventspace {
+
+/// One computation, in 16 bytes because there are many.
+class KeptComputation {
+ public:
+  KeptComputation(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
+  std::int64_t begin() const { return begin_; }
+  std::int64_t nanos() const;
+  std::uint32_t sequence() const { return sequence_; }
+
+ private:
+  std::int64_t begin_;
+  std::uint32_t span_;
+  std::uint32_t sequence_;
+};
+
+/// Usual values of computations at the same place of the program.
+struct UsualComputation {
+  /// Median of the host's other threads; if there are none, of the cluster's.
+  std::int64_t median = 0;
+
+  std::int64_t spread = 0;      ///< median minus 10th percentile, of the cluster's threads
+  std::int64_t far_spread = 0;  ///< median minus 1st percentile, of the cluster's threads
+};
+
+/// Figures of a thread's computations at one place of its program. Finds the usual duration there,
+/// and the noise in longer computations. The computations are kept until they are judged.
+class PlaceFigures {
+ public:
+  explicit PlaceFigures(std::size_t exact_max);
+
+  void keep(const KeptComputation& kept);
+  const Distribution& all() const { return all_; }  ///< durations of all computations
+  std::span<const KeptComputation> kept() const { return kept_; }
+
+  /// Finds the base, which is the usual duration, and the bound above which a computation is an
+  /// outlier.
+  void find_bounds(const UsualComputation& like);
+  std::int64_t base() const { return base_; }
+  /// Returns the mean duration. Requires: find_bounds().
+  double mean() const { return mean_; }
+  /// Returns the noise in a computation of that duration: the time by which it exceeds the base if
+  /// it is an outlier, otherwise 0. Requires: find_bounds().
+  std::int64_t noise_in(std::int64_t nanos) const { return nanos > outlier_ ? nanos - base_ : 0; }
+  /// Counts one of the kept computations. Returns the noise in it. Requires: find_bounds().
+  std::int64_t judge(const KeptComputation& kept);
+  /// Finds the period of the noise in the kept computations. Requires: they are judged.
+  void find_period();
+  void drop_oldest(std::size_t count);
+
+  void report(ThreadReport& thread) const;
+
+ private:
+  void find_own_bounds(const UsualComputation& like);
+  void find_noise_in_all(const UsualComputation& like);
+
+  Distribution all_;
+  Blocks blocks_;
+  Blocks begins_;
+  Blocks quiet_;        // computations, of which outliers count as long as the base
+  Blocks disturbance_;  // noise of each computation: 0 if it is no outlier
+  std::int64_t longest_nanos_ = -1;
+  std::int64_t longest_begin_nanos_ = 0;
+  Distribution noise_;  // time by which outliers exceed the base
+  std::vector<KeptComputation> kept_;
+  std::int64_t base_ = 0;
+  std::int64_t outlier_ = 0;
+  double mean_ = 0;
+  // True if the thread is slower than others by a multiple of a noise event's duration, but noise
+  // is not the reason: noise events are rarer than computations.
+  bool is_noise_rare_ = false;
+  bool is_noise_in_all_ = false;  // whether noise in all computations explains that it is slower
+  std::optional<double> period_nanos_;
+  double period_agreement_ = 0;
+  double iteration_ = 0;  // mean duration of an iteration, if the noise has a period
+  std::vector<SpectrumPoint> spectrum_;
+};
+
+}  // namespace eventspace
