@@ -8,6 +8,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "eventspace/export/export_file.hpp"
+#include "eventspace/export/tracks.hpp"
+#include "eventspace/transfer_record.hpp"
+
 namespace eventspace {
 namespace {
 

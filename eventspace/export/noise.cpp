@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "eventspace/analysis/report/distribution.hpp"
+#include "eventspace/export/export_file.hpp"
+#include "eventspace/export/intervals.hpp"
 
 namespace eventspace {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "eventspace/export/intervals.hpp"
+#include "eventspace/export/records.hpp"
 
 namespace eventspace {
 

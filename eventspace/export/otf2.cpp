@@ -35,6 +35,7 @@ Exported export_otf2(const TraceDirectory&, const std::filesystem::path& directo
 
 #include "base/output_file.hpp"
 #include "base/version.hpp"
+#include "eventspace/export/intervals.hpp"
 
 namespace eventspace {
 namespace {

@@ -9,6 +9,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "eventspace/export/export_file.hpp"
+#include "eventspace/export/intervals.hpp"
+#include "eventspace/transfer_record.hpp"
+
 namespace eventspace {
 namespace {
 

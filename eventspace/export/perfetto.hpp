@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "eventspace/export/intervals.hpp"
+#include "eventspace/export/records.hpp"
 
 namespace eventspace {
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "eventspace/export/csv.hpp"
+#include "eventspace/transfer_record.hpp"
 #include "tests/eventspace/export_sample.hpp"
 
 namespace {
