@@ -143,17 +143,6 @@ Round& Join::join_round(Operation& operation) {
 
 // ---- waiting ----------------------------------------------------------------------------------
 
-bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
-  const bool are_all_here = round.here == round.by_slot.size();
-  switch (leader) {
-    case Leader::last_arriver: return are_all_here;
-    case Leader::first_arriver: return !round.by_slot[of].failure || are_all_here;
-    case Leader::fixed_slot: return of == slot;
-    case Leader::fixed_slot_after_all: return of == slot && are_all_here;
-  }
-  return false;
-}
-
 /// Returns what the contributor does next; nullopt if it must wait. The contributor leads the round
 /// if the round is ready, or if the round has failed and has no leader.
 /// Requires: mutex_ held.
@@ -441,18 +430,6 @@ void Join::publish(Round& round, const Outcome& outcome) {
   wakes.services_first();
 }
 
-namespace {
-
-/// Returns the first failure among the contributions that have arrived; nullptr if there is none.
-/// If a host above has missed its deadline, this failure explains why other contributions are late.
-Failure earlier_failure(const Round& round) {
-  for (const Contribution& one : round.by_slot)
-    if (one.failure) return one.failure;
-  return nullptr;
-}
-
-}  // namespace
-
 /// Fails a round that is late, unless it has already failed.
 /// Requires: mutex_ held.
 void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const {
@@ -466,7 +443,7 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
     names += view_.plan().contributor(index_, slot);
   }
   if (count > named_max) names += fmt::format(" and {} more", count - named_max);
-  if (!round.failure) round.failure = earlier_failure(round);
+  if (!round.failure) round.failure = round.first_failure_above();
   if (!round.failure)
     round.failure = view_.failure(
         name(), path, fmt::format("round {}: missing at the deadline: {}", round.key.first, names),

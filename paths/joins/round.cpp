@@ -4,6 +4,12 @@
 
 namespace paths {
 
+Failure Round::first_failure_above() const {
+  for (const Contribution& one : by_slot)
+    if (one.failure) return one.failure;
+  return nullptr;
+}
+
 void Round::clear() {
   for (Contribution& one : by_slot) {
     one.is_here = false;

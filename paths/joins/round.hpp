@@ -56,6 +56,10 @@ struct Round {
   explicit Round(std::uint32_t slots) : by_slot(slots) {}
   void add(Waiter& waiter);
   bool is_decided() const { return failure || result; }
+  /// Returns the first failure among the contributions that have arrived; nullptr if there is none.
+  /// If a host above has missed its deadline, this failure explains why other contributions are
+  /// late.
+  Failure first_failure_above() const;
   void clear();
 
   Key key;
