@@ -6,22 +6,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <set>
 #include <stdexcept>
 
 #include "base/link_model/measured_network.hpp"
 #include "base/near_match.hpp"
 #include "base/reduce.hpp"
 #include "base/units.hpp"
+#include "bench/collective/call_arrays.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/progress.hpp"
 #include "bench/support/provenance.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
 #include "collectives/cost/evaluator.hpp"
-#include "groups/calls/memory.hpp"
 #include "groups/clocked_run.hpp"
 #include "groups/selection/network_of.hpp"
 #include "paths/host/host.hpp"
@@ -73,45 +71,6 @@ std::uint32_t read_root(const std::string& text, std::uint32_t threads) {
     throw std::invalid_argument(
         fmt::format("--root-rank: expected one below {}, found {}", threads, *rank));
   return static_cast<std::uint32_t>(*rank);
-}
-
-double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
-
-/// Returns the smallest of the times that at least `percent` per cent of the times do not exceed.
-base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
-  std::sort(times.begin(), times.end());
-  return times[std::min(times.size() - 1, times.size() * percent / 100)];
-}
-
-double median_of(std::vector<double> all) {
-  std::sort(all.begin(), all.end());
-  return all[all.size() / 2];
-}
-
-std::int64_t element(std::uint64_t salt, std::uint32_t rank, std::uint64_t index) {
-  return static_cast<std::int64_t>((salt + rank * 31 + index * 7) % 1000);
-}
-
-std::size_t in_blocks(collectives::Collective collective, std::uint32_t members, bool is_root) {
-  switch (collective) {
-    case collectives::Collective::barrier:
-    case collectives::Collective::broadcast: return 0;
-    case collectives::Collective::scatter: return is_root ? members : 0;
-    case collectives::Collective::reduce_scatter:
-    case collectives::Collective::alltoall: return members;
-    default: return 1;
-  }
-}
-
-std::size_t out_blocks(collectives::Collective collective, std::uint32_t members, bool is_root) {
-  switch (collective) {
-    case collectives::Collective::barrier: return 0;
-    case collectives::Collective::reduce: return is_root ? 1 : 0;
-    case collectives::Collective::gather: return is_root ? members : 0;
-    case collectives::Collective::allgather:
-    case collectives::Collective::alltoall: return members;
-    default: return 1;
-  }
 }
 
 }  // namespace
@@ -166,96 +125,6 @@ void CollectiveTimes::check_operation(const std::string& name) {
       name, operation == nullptr ? base::did_you_mean(name, known) : ""));
 }
 
-pricing::Ports ports_of(const CollectiveOptions& options) { return {.receiving = options.ports}; }
-
-/// Arrays of one member for a call: its contribution and its expected result.
-class CollectiveTimes::Arrays {
- public:
-  Arrays(const CollectiveOptions& options, collectives::Collective collective, std::uint64_t bytes,
-         const groups::Group& group, std::uint32_t root)
-      : count_(bytes / 8),
-        members_(group.size()),
-        me_(group.rank()),
-        is_root_(group.rank() == root) {
-    const std::size_t in = count_ * in_blocks(collective, members_, is_root_);
-    const std::size_t out = count_ * out_blocks(collective, members_, is_root_);
-    if (options.shares_arrays) {
-      call = groups::call_of(collective, shared(in), shared(out));
-    } else {
-      in_.resize(in);
-      out_.resize(out);
-      call = groups::call_of(collective, in_, out_);
-    }
-    call.has_values = !options.shares_arrays;
-    call.root = root;
-    if (is_reduction(collective)) call.operation = options.operation;
-    call.counts = {collective == collectives::Collective::barrier ? 0 : count_};
-    call.algorithm = options.schedule;
-    call.window = options.window;
-    call.ports = ports_of(options);
-  }
-  void fill(std::uint64_t salt) {
-    salt_ = salt;
-    std::fill(out_.begin(), out_.end(), -1);
-    const bool gives_out = call.collective == collectives::Collective::broadcast && is_root_;
-    std::vector<std::int64_t>& values = gives_out ? out_ : in_;
-    for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = given(me_, i);
-  }
-  /// Throws std::runtime_error if the result is wrong.
-  void check() const {
-    const bool gets_nothing = call.collective == collectives::Collective::exscan && me_ == 0;
-    for (std::uint64_t i = 0; i < out_.size() && !gets_nothing; ++i)
-      if (const std::int64_t right = expected(i); out_[i] != right)
-        throw std::runtime_error(fmt::format("{} of {} bytes: element {} is {}, expected {}",
-                                             name_of(call.collective), 8 * count_, i, out_[i],
-                                             right));
-  }
-  groups::Call call;
-
- private:
-  static std::span<std::int64_t> shared(std::size_t count) {
-    const auto bytes = groups::memory_of_nothing(count * sizeof(std::int64_t));
-    return {reinterpret_cast<std::int64_t*>(bytes.data()), count};
-  }
-  std::int64_t expected(std::uint64_t index) const {
-    const auto source = static_cast<std::uint32_t>(index / std::max<std::uint64_t>(count_, 1));
-    switch (call.collective) {
-      case collectives::Collective::broadcast: return element(salt_, call.root, index);
-      case collectives::Collective::scatter: return element(salt_, call.root, me_ * count_ + index);
-      case collectives::Collective::gather:
-      case collectives::Collective::allgather: return element(salt_, source, index % count_);
-      case collectives::Collective::alltoall:
-        return element(salt_, source, me_ * count_ + index % count_);
-      case collectives::Collective::reduce_scatter: return folded(members_, me_ * count_ + index);
-      case collectives::Collective::scan: return folded(me_ + 1, index);
-      case collectives::Collective::exscan: return folded(me_, index);
-      default: return folded(members_, index);
-    }
-  }
-  /// Returns a member's contribution. For products it is 1 or -1, so that the result stays small.
-  std::int64_t given(std::uint32_t rank, std::uint64_t index) const {
-    const std::int64_t value = element(salt_, rank, index);
-    return call.operation == "product" ? 1 - 2 * (value & 1) : value;
-  }
-  std::int64_t folded(std::uint32_t last, std::uint64_t index) const {
-    const base::ReduceOperation& operation = *base::reduce_operation(call.operation);
-    const base::ReduceShape one{base::Scalar::i64, 1, false};
-    std::int64_t all = given(0, index);
-    if (operation.normalize) operation.normalize(one, std::as_writable_bytes(std::span(&all, 1)));
-    for (std::uint32_t rank = 1; rank < last; ++rank) {
-      const std::int64_t next = given(rank, index);
-      operation.combine(one, std::as_writable_bytes(std::span(&all, 1)),
-                        std::as_bytes(std::span(&next, 1)));
-    }
-    return all;
-  }
-  const std::uint64_t count_;
-  const std::uint32_t members_, me_;
-  const bool is_root_;
-  std::uint64_t salt_ = 0;
-  std::vector<std::int64_t> in_, out_;
-};
-
 /// Keeps a processor busy for `time`. On the virtual clock, sleeps instead.
 void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
   if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
@@ -272,14 +141,14 @@ std::pair<std::uint32_t, std::uint32_t> CollectiveTimes::roots(
 
 void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
                               collectives::Collective collective, std::uint64_t bytes) {
-  Row row{.collective = collective, .bytes = bytes};
+  TimesRow row{.collective = collective, .bytes = bytes};
   const auto [first, last] = roots(collective);
   const bool is_first = group.rank() == 0;
   const std::uint64_t each = options_.warmup + options_.iterations;
   Progress progress(fmt::format("{} of {} bytes: iteration", name_of(collective), bytes),
                     (last - first) * each, is_first);
   for (std::uint32_t root = first; root < last; ++root) {
-    Arrays arrays(options_, collective, bytes, group, root);
+    CallArrays arrays(options_, collective, bytes, group, root);
     std::string algorithm;
     for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
          ++iteration) {
@@ -318,7 +187,7 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  for (const Row& row : rows_) results.push_back(json_of(row));
+  for (const TimesRow& row : rows_) results.push_back(json_of(row));
   if (!options_.json.empty())
     write_json(options_.json, {{"interrupted", true}, {"results", results}});
   const bool prints = !is_standard_output(options_.json);
@@ -352,7 +221,7 @@ std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Co
 }
 
 void CollectiveTimes::find_prices(collectives::Collective collective, std::uint64_t bytes) {
-  Row row{.collective = collective, .bytes = bytes};
+  TimesRow row{.collective = collective, .bytes = bytes};
   const auto [first, last] = roots(collective);
   for (std::uint32_t root = first; root < last; ++root) {
     row.algorithms.push_back(choose(collective, bytes, root)->text());
@@ -361,33 +230,16 @@ void CollectiveTimes::find_prices(collectives::Collective collective, std::uint6
   show(std::move(row));
 }
 
-base::Nanos CollectiveTimes::Row::price() const {
-  base::Nanos sum{0};
-  for (const pricing::Price& one : prices) sum += one.time;
-  return sum / std::max<std::int64_t>(static_cast<std::int64_t>(prices.size()), 1);
-}
-
-std::string CollectiveTimes::Row::algorithm() const {
-  const std::set<std::string> all(algorithms.begin(), algorithms.end());
-  return all.size() == 1 ? *all.begin() : fmt::format("{} schedules, by root", all.size());
-}
-
-std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) const {
-  std::uint64_t sum = 0;
-  for (const pricing::Price& one : prices) sum += one.across.*what;
-  return sum;
-}
-
-void CollectiveTimes::show(Row row) {
+void CollectiveTimes::show(TimesRow row) {
   row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
-  if (!is_standard_output(options_.json)) print(row);
+  if (!is_standard_output(options_.json)) print_row(options_, row);
   std::fflush(stdout);  // shows each row immediately to a reader of a pipe
   rows_.push_back(std::move(row));
 }
 
 /// Adds the predicted time to a row. It is predicted as if each host had one thread. Operations in
 /// shared memory have no prediction.
-void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
+void CollectiveTimes::add_price(TimesRow& row, std::uint32_t root) const {
   if (row.algorithms.back().starts_with(groups::shared_memory_name)) return;
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
@@ -405,22 +257,13 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
                                       {.window = options_.window, .ports = ports_of(options_)}));
 }
 
-void CollectiveTimes::print_head(collectives::Collective collective, std::uint32_t members) const {
-  const std::string all =
-      options_.shows_all ? fmt::format(" {:>12} {:>12} {:>12}", "min", "p99", "max") : "";
-  fmt::print("# {} by {}, {} thread{}\n# {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}{}\n",
-             name_of(collective), options_.schedule, members, members == 1 ? "" : "s", "bytes",
-             "ms", all, "price", "bound", "ratio", options_.overlaps ? "overlap  " : "",
-             "schedule");
-}
-
 void CollectiveTimes::run(paths::Thread& thread) {
   if (options_.prices_only && thread.rank() > 0) return;
   groups::Group world(thread);
   if (!options_.links.empty() && !options_.prices_only) world.take_links(options_.links);
   for (const collectives::Collective collective : collectives_) {
     if (world.rank() == 0 && !is_standard_output(options_.json))
-      print_head(collective, world.size());
+      print_head(options_, collective, world.size());
     const bool is_barrier = collective == collectives::Collective::barrier;
     for (const std::uint64_t size : is_barrier ? std::vector<std::uint64_t>{0} : sizes_)
       if (options_.prices_only)
@@ -430,75 +273,10 @@ void CollectiveTimes::run(paths::Thread& thread) {
   }
 }
 
-void CollectiveTimes::print(const Row& row) const {
-  const bool is_measured = !row.times.empty();
-  const double median = milliseconds(is_measured ? percentile(row.times, 50) : row.price());
-  std::string all;
-  if (options_.shows_all && !is_measured) all = fmt::format(" {0:>12} {0:>12} {0:>12}", "-");
-  if (options_.shows_all && is_measured)
-    all = fmt::format(" {:>12.4f} {:>12.4f} {:>12.4f}", milliseconds(percentile(row.times, 0)),
-                      milliseconds(percentile(row.times, 99)),
-                      milliseconds(percentile(row.times, 100)));
-  const auto optional = [](base::Nanos time) {
-    return time.count() > 0 ? fmt::format("{:.4f}", milliseconds(time)) : "-";
-  };
-  const std::string ratio =
-      row.bound.count() > 0 ? fmt::format("{:.3f}", median / milliseconds(row.bound)) : "-";
-  const std::string overlap =
-      row.overlapped.empty() ? "" : fmt::format("{:>7.3f}  ", median_of(row.overlapped));
-  fmt::print("  {:>10} {:>12}{} {:>12} {:>12} {:>7}  {}{}\n", row.bytes,
-             is_measured ? fmt::format("{:.4f}", median) : "-", all, optional(row.price()),
-             optional(row.bound), ratio, overlap, row.algorithm());
-}
-
-nlohmann::ordered_json CollectiveTimes::json_of_root(const Row& row, std::size_t root) const {
-  nlohmann::ordered_json json{{"algorithm", row.algorithms[root]}};
-  if (!row.times.empty()) {
-    const auto first = row.times.begin() + static_cast<std::ptrdiff_t>(root * options_.iterations);
-    const auto last = first + static_cast<std::ptrdiff_t>(options_.iterations);
-    json["ms"] = milliseconds(percentile({first, last}, 50));
-  }
-  json["price_ms"] = milliseconds(row.prices[root].time);
-  json["wan"] = {{"messages", row.prices[root].across.messages},
-                 {"bytes", row.prices[root].across.bytes}};
-  return json;
-}
-
-nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
-  const bool is_measured = !row.times.empty();
-  double sum = 0;
-  for (const base::Nanos time : row.times) sum += milliseconds(time);
-  const double median = milliseconds(is_measured ? percentile(row.times, 50) : row.price());
-  nlohmann::ordered_json json{{"collective", name_of(row.collective)},
-                              {"algorithm", row.algorithm()},
-                              {"bytes", row.bytes}};
-  if (is_measured) {
-    json["ms"] = sum / static_cast<double>(row.times.size());
-    json["p50"] = median;
-    json["p99"] = milliseconds(percentile(row.times, 99));
-  }
-  const auto optional = [](base::Nanos time) {
-    return time.count() > 0 ? nlohmann::ordered_json(milliseconds(time)) : nullptr;
-  };
-  if (!row.overlapped.empty()) json["overlap"] = median_of(row.overlapped);
-  json["price_ms"] = optional(row.price());
-  json["bound_ms"] = optional(row.bound);
-  json["ratio"] =
-      row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  if (row.prices.empty())  // without a schedule, the number of messages is unknown
-    json["wan"] = nullptr;
-  else
-    json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},
-                   {"bytes", row.wan(&pricing::Flow::bytes)}};
-  for (std::size_t root = 0; row.prices.size() > 1 && root < row.prices.size(); ++root)
-    json["by_root"].push_back(json_of_root(row, root));
-  return json;
-}
-
 void CollectiveTimes::finish(const paths::RunSummary& run) {
   if (rows_.empty() || options_.json.empty()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  for (const Row& row : rows_) results.push_back(json_of(row));
+  for (const TimesRow& row : rows_) results.push_back(json_of(row));
   nlohmann::ordered_json json{{"results", results}};
   if (run.clock == runtime::ClockKind::virtual_time)
     json["simulation"] = {{"seconds", run.wall_seconds},

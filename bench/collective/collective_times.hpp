@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/collective/collective_options.hpp"
+#include "bench/collective/times_row.hpp"
 #include "bench/support/progress.hpp"
 #include "collectives/cost/evaluator.hpp"
 #include "groups/group.hpp"
@@ -18,29 +20,6 @@
 #include "runtime/wait.hpp"
 
 namespace bench {
-
-struct CollectiveOptions {
-  std::string collectives;  ///< names separated by commas, such as "broadcast,allreduce"
-  std::string sizes = "8:1MiB";
-  std::uint64_t iterations = 5;
-  std::uint64_t warmup = 1;
-  /// Number of consecutive calls in an iteration. The time of the iteration is the mean time of one
-  /// of these calls.
-  std::uint64_t consecutive = 1;
-  bool shows_all = false;
-  bool checks = false;
-  bool prices_only = false;
-  bool overlaps = false;
-  /// Whether all threads use the same arrays; results are then undefined.
-  bool shares_arrays = false;
-  std::string schedule;  ///< "" = `tuned` if the config has a table of decisions, otherwise `best`
-  std::string links = {};  ///< file of measured links that `paths measure` wrote
-  std::string operation = "sum";
-  std::string root = "0";  ///< rank, or "each"
-  std::size_t window = 0;  ///< limit of unfinished steps, as in groups::Call
-  std::size_t ports = 0;   ///< number of receiving ports, as in groups::Call
-  std::string json;
-};
 
 /// All threads of a config run collectives of 64-bit integers, one size after the other, and
 /// measure the times.
@@ -65,23 +44,6 @@ class CollectiveTimes {
   void finish(const paths::RunSummary& run);
 
  private:
-  struct Row {
-    collectives::Collective collective;
-    std::uint64_t bytes = 0;
-    std::vector<std::string> algorithms = {};  ///< names of the schedules, indexed by root
-    /// Measured times of all roots, the same number for each root; empty with prices_only.
-    std::vector<base::Nanos> times = {};
-    /// For each iteration, the time of a call during a computation, divided by the time of a call
-    /// alone.
-    std::vector<double> overlapped = {};
-    std::vector<pricing::Price> prices = {};  ///< predicted times, indexed by root
-    base::Nanos bound{0};                     ///< lower bound; the mean over roots
-    base::Nanos price() const;                ///< predicted time; the mean over roots
-    std::string algorithm() const;            ///< name, or the number of names if roots differ
-    /// Returns the total of one kind of traffic between clusters, over all roots.
-    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;
-  };
-  class Arrays;
   void find_prices(collectives::Collective collective, std::uint64_t bytes);
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
@@ -91,15 +53,11 @@ class CollectiveTimes {
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;
-  void add_price(Row& row, std::uint32_t root) const;
+  void add_price(TimesRow& row, std::uint32_t root) const;
   void measure_or_end(paths::Thread& thread, groups::Group& group,
                       collectives::Collective collective, std::uint64_t bytes);
-  void show(Row row);
+  void show(TimesRow row);
   void end_if_asked();
-  nlohmann::ordered_json json_of_root(const Row& row, std::size_t root) const;
-  void print_head(collectives::Collective collective, std::uint32_t members) const;
-  void print(const Row& row) const;
-  nlohmann::ordered_json json_of(const Row& row) const;
 
   CollectiveOptions options_;
   std::vector<collectives::Collective> collectives_;
@@ -109,7 +67,7 @@ class CollectiveTimes {
   std::unique_ptr<groups::Selector> selector_;
   std::uint32_t participants_ = 0, threads_ = 0;
   std::optional<std::uint32_t> root_;  // nullopt = each thread in turn
-  std::vector<Row> rows_;
+  std::vector<TimesRow> rows_;
   std::optional<Interruption> interruption_;  // exists only in the process of thread 0
 };
 
