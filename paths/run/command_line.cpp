@@ -22,7 +22,7 @@
 #include "base/near_match.hpp"
 #include "base/say.hpp"
 #include "base/units.hpp"
-#include "paths/run/launch.hpp"
+#include "paths/run/processes/threads_state.hpp"
 #include "runtime/processes/machine.hpp"
 #include "runtime/wait.hpp"
 

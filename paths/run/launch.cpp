@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.cpp — process control by fork, pipes and poll, without threads.
+// paths/run/launch.cpp — supervision of processes by poll, without threads.
 #include "paths/run/launch.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
-#include "paths/run/output_stream.hpp"
+#include "paths/run/processes/child_process.hpp"
+#include "paths/run/processes/output_stream.hpp"
+#include "paths/run/processes/system_call.hpp"
 #include "runtime/processes/machine.hpp"
 
 namespace paths {
@@ -41,118 +31,10 @@ namespace {
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
 constexpr int death_longest_ms = 1000;  // longest wait for the kernel to end a killed process
-constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
-constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
-/// Environment variable with the number of the descriptor to which a program writes its
-/// ThreadsState, and with the identity of the descriptor's file. By the identity, a program notices
-/// if the number now belongs to another file.
-constexpr const char* state_variable = "PATHS_LAUNCHER";
-
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
-/// Arguments of execve(). They are made before fork(), because the child process must not allocate
-/// memory.
-class Arguments {
- public:
-  Arguments(const Launch& process, const std::string& state) : command_(process.command) {
-    auto added = process.variables;
-    added.emplace_back(state_variable, state);
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-      const std::string_view text = *variable;
-      const std::string_view name = text.substr(0, text.find('='));
-      const bool replaced = std::any_of(added.begin(), added.end(),
-                                        [name](const auto& one) { return one.first == name; });
-      if (!replaced) variables_.emplace_back(text);
-    }
-    for (const auto& [name, value] : added) variables_.push_back(name + "=" + value);
-    for (std::string& word : command_) argv_.push_back(word.data());
-    for (std::string& variable : variables_) envp_.push_back(variable.data());
-    if (process.run_key != nullptr) {
-      run_key_ = process.run_key->variable();
-      envp_.push_back(reinterpret_cast<char*>(run_key_->bytes().data()));
-    }
-    argv_.push_back(nullptr);
-    envp_.push_back(nullptr);
-  }
-  Arguments(const Arguments&) = delete;
-  Arguments& operator=(const Arguments&) = delete;
-  void execute() { execve(argv_[0], argv_.data(), envp_.data()); }
-
- private:
-  std::vector<std::string> command_, variables_;
-  std::optional<LockedMemory> run_key_;
-  std::vector<char*> argv_, envp_;
-};
-
-struct Pipe {
-  base::Descriptor read, write;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  checked(pipe2(ends, O_CLOEXEC), "pipe");
-  Pipe pipe{base::Descriptor(ends[0]), base::Descriptor(ends[1])};
-  checked(fcntl(ends[0], F_SETFL, O_NONBLOCK), "pipe");
-  return pipe;
-}
-
-struct Pair {
-  base::Descriptor ours, theirs;
-};
-
-Pair make_pair() {
-  int ends[2];
-  checked(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), "socketpair");
-  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
-}
-
-/// Returns text that identifies a descriptor and its file; "" if the descriptor is not an open
-/// socket.
-std::string identity_of(int descriptor) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return "";
-  return fmt::format("{}:{}", descriptor, status.st_ino);
-}
-
-struct Child {
-  const Launch* launch = nullptr;
-  pid_t pid = 0;
-  base::Descriptor end;    ///< readable when the process has ended; closed afterwards
-  base::Descriptor state;  ///< socket that receives the state of the process's threads
-  std::optional<ThreadsState> threads = {};
-  bool left_at_once = false;  ///< whether the process exited with 0 and never ran its threads
-  bool ended() const { return !end; }
-  bool is_dying() const;
-  bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
-
-  void read_state() {
-    char states[64];
-    ssize_t count = 0;
-    while (state && (count = read(state.get(), states, sizeof states)) > 0)
-      threads = static_cast<ThreadsState>(states[count - 1]);
-    if (count == 0) state.close();
-  }
-};
-
-/// Returns whether the kernel is ending the process. Peers may notice the loss of their connections
-/// before waitpid() reports the end.
-bool Child::is_dying() const {
-  constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which no header defines
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t name_end = text.rfind(')');  // the name may contain spaces
-  unsigned long flags = 0;
-  return name_end != std::string::npos &&
-         std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
-         (flags & is_exiting) != 0;
-}
+constexpr int signal_code = 128;        // signal N gives exit code 128 + N, as in shells
 
 struct FailedChild {
-  const Child* child = nullptr;
+  const ChildProcess* child = nullptr;
   int status = 0;
 };
 
@@ -166,18 +48,16 @@ class Launcher {
 
  private:
   void start(const Launch& process);
-  [[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, int state,
-                              pid_t parent);
   bool any_left() const;
   void wait_for_something();
   void take_signals();
   void collect_ended();
   void collect_ended_into(FailedChild& failed);
   bool wait_for_dying();
-  void note_failure(const Child& child, int status);
+  void note_failure(const ChildProcess& child, int status);
   void read_states();
   void check_anybody_joined();
-  void fail(const Child& child, const std::string& how, int exit_code);
+  void fail(const ChildProcess& child, const std::string& how, int exit_code);
   void stop_all(int signal);
   void set_timer(int seconds, bool again_and_again);
   void copy_output();
@@ -186,10 +66,9 @@ class Launcher {
   void look_at_readers();
 
   const LaunchOptions options_;
-  sigset_t mask_before_;
-  rlimit descriptors_before_{};
+  InheritedSettings inherited_;
   base::Descriptor signals_, timer_;
-  std::vector<Child> children_;
+  std::vector<ChildProcess> children_;
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
@@ -207,22 +86,20 @@ Launcher::Launcher(const LaunchOptions& options)
   sigset_t mask;
   sigemptyset(&mask);
   for (const int signal : stopping_signals) sigaddset(&mask, signal);
-  ENSURE_EQ(pthread_sigmask(SIG_BLOCK, &mask, &mask_before_), 0);
-  signals_ = base::Descriptor(checked(signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd"));
+  ENSURE_EQ(pthread_sigmask(SIG_BLOCK, &mask, &inherited_.signal_mask), 0);
+  signals_ = base::Descriptor(
+      check_system_call(signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd"));
   timer_ = base::Descriptor(
-      checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd"));
-  getrlimit(RLIMIT_NOFILE, &descriptors_before_);
+      check_system_call(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd"));
+  getrlimit(RLIMIT_NOFILE, &inherited_.descriptors);
   runtime::raise_descriptor_limit();
 }
 
 Launcher::~Launcher() {
-  for (Child& child : children_) {
-    if (child.ended()) continue;
-    kill(child.pid, SIGKILL);
-    waitpid(child.pid, nullptr, 0);
-  }
-  setrlimit(RLIMIT_NOFILE, &descriptors_before_);
-  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  for (ChildProcess& child : children_)
+    if (!child.has_ended()) child.kill_now();
+  setrlimit(RLIMIT_NOFILE, &inherited_.descriptors);
+  pthread_sigmask(SIG_SETMASK, &inherited_.signal_mask, nullptr);
 }
 
 int Launcher::run(const std::vector<Launch>& processes) {
@@ -237,61 +114,20 @@ int Launcher::run(const std::vector<Launch>& processes) {
 }
 
 void Launcher::start(const Launch& process) {
-  Pair state = make_pair();
-  Arguments arguments(process, identity_of(state.theirs.get()));
-  Pipe out, err;
-  if (!process.plain) {
-    out = make_pipe();
-    err = make_pipe();
+  if (process.plain) {
+    children_.emplace_back(process, options_.out, options_.err, inherited_);
+    return;
   }
-  const int child_out = process.plain ? options_.out : out.write.get();
-  const int child_err = process.plain ? options_.err : err.write.get();
-  const pid_t parent = getpid();
-  const pid_t pid = checked(fork(), "fork");
-  if (pid == 0)
-    run_child(arguments, process.plain, child_out, child_err, state.theirs.get(), parent);
-  const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (end < 0) {
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
-    checked(-1, "pidfd_open");
-  }
-  children_.push_back({&process, pid, base::Descriptor(end), std::move(state.ours)});
-  if (process.plain) return;
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  children_.emplace_back(process, out.write.get(), err.write.get(), inherited_);
   copiers_.emplace_back(std::move(out.read), out_, process.host + "| ");
   copiers_.emplace_back(std::move(err.read), err_, process.host + "| ");
 }
 
-// Runs between fork() and execve(), so only system calls are allowed.
-void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int state,
-                         pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(not_started);
-  if (!plain) {
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-    if (nothing > STDERR_FILENO) close(nothing);
-  }
-  fcntl(state, F_SETFD, 0);  // the program inherits `state`
-  // Duplicates `err` first, because dup2() of `out` might replace the descriptor `err`.
-  const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
-  dup2(out, STDOUT_FILENO);
-  dup2(spare_err, STDERR_FILENO);
-  // Restores the default actions, because the launcher's signal handlers must not run in the
-  // program. Signals that were ignored stay ignored, as under nohup.
-  for (const int number : stopping_signals)
-    if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
-  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-  setrlimit(RLIMIT_NOFILE, &descriptors_before_);
-  arguments.execute();
-  static constexpr char text[] = "cannot start the program\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
-  _exit(not_started);
-}
-
 bool Launcher::any_left() const {
   return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return !child.ended(); });
+                     [](const ChildProcess& child) { return !child.has_ended(); });
 }
 
 void Launcher::wait_for_something() {
@@ -301,12 +137,12 @@ void Launcher::wait_for_something() {
     watched.push_back({stream->room(), POLLOUT, 0});
   }
   for (const LineCopier& copier : copiers_) watched.push_back({copier.readable(), POLLIN, 0});
-  for (const Child& child : children_) {
-    watched.push_back({child.end.get(), POLLIN, 0});
-    watched.push_back({child.state.get(), POLLIN, 0});
+  for (const ChildProcess& child : children_) {
+    watched.push_back({child.end(), POLLIN, 0});
+    watched.push_back({child.state_readable(), POLLIN, 0});
   }
   // Some descriptors are negative; poll() ignores these.
-  if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
+  if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) check_system_call(-1, "poll");
 }
 
 void Launcher::copy_output() {
@@ -419,19 +255,15 @@ void Launcher::collect_ended() {
 /// there is no such process, or if the wait takes too long.
 bool Launcher::wait_for_dying() {
   std::vector<pollfd> dying;
-  for (const Child& child : children_)
-    if (!child.ended() && child.is_dying()) dying.push_back({child.end.get(), POLLIN, 0});
+  for (const ChildProcess& child : children_)
+    if (!child.has_ended() && child.is_dying()) dying.push_back({child.end(), POLLIN, 0});
   return !dying.empty() && poll(dying.data(), dying.size(), death_longest_ms) > 0;
 }
 
 void Launcher::collect_ended_into(FailedChild& failed) {
-  for (Child& child : children_) {
+  for (ChildProcess& child : children_) {
     int status = 0;
-    if (child.ended() || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
-    child.end.close();
-    child.read_state();
-    child.left_at_once = status == 0 && !child.threads;
-    if (status != 0 &&
+    if (child.collect_exit(status) && status != 0 &&
         (failed.child == nullptr || (WIFSIGNALED(status) && WIFEXITED(failed.status))))
       failed = {&child, status};
   }
@@ -441,17 +273,17 @@ void Launcher::collect_ended_into(FailedChild& failed) {
 /// or will not continue them, because the other processes would wait for these threads.
 void Launcher::read_states() {
   bool any_ran = false;
-  for (Child& child : children_) {
+  for (ChildProcess& child : children_) {
     child.read_state();
-    any_ran = any_ran || (child.launch->is_host && child.has_joined());
+    any_ran = any_ran || (child.launch().is_host && child.has_joined());
   }
   if (stopping_) return;
   if (!any_ran) return check_anybody_joined();
-  for (const Child& child : children_) {
-    if (!child.ended()) continue;
-    if (child.threads == ThreadsState::running)
+  for (const ChildProcess& child : children_) {
+    if (!child.has_ended()) continue;
+    if (child.threads() == ThreadsState::running)
       return fail(child, "ended with exit code 0 before its threads had ended", 1);
-    if (child.left_at_once)
+    if (child.has_left_at_once())
       return fail(child, "ended with exit code 0 and never ran its threads", 1);
   }
 }
@@ -460,10 +292,10 @@ void Launcher::read_states() {
 /// nothing.
 void Launcher::check_anybody_joined() {
   if (!options_.must_join || exit_code_ != 0) return;
-  const Child* host = nullptr;
-  for (const Child& child : children_) {
-    if (!child.launch->is_host) continue;
-    if (!child.left_at_once) return;
+  const ChildProcess* host = nullptr;
+  for (const ChildProcess& child : children_) {
+    if (!child.launch().is_host) continue;
+    if (!child.has_left_at_once()) return;
     host = &child;
   }
   if (host == nullptr) return;
@@ -473,14 +305,14 @@ void Launcher::check_anybody_joined() {
       "the config. Expected a program that calls paths::main, run_plan or Session; check its name "
       "and arguments. A script that starts such a program must pass on its environment and the "
       "open descriptor that PATHS_LAUNCHER names\n",
-      fmt::join(host->launch->command, " "));
+      fmt::join(host->launch().command, " "));
   if (any_left()) stop_all(SIGTERM);
 }
 
-void Launcher::note_failure(const Child& child, int status) {
+void Launcher::note_failure(const ChildProcess& child, int status) {
   const bool is_reader_gone =
-      child.launch->plain && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
-  const bool is_whole_run = child.launch->host.empty();
+      child.launch().plain && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
+  const bool is_whole_run = child.launch().host.empty();
   const bool has_exited = WIFEXITED(status) && WEXITSTATUS(status) != not_started;
   if (is_reader_gone || (is_whole_run && has_exited)) {
     // No message is needed: a process whose reader has ended fails quietly, and a program that is
@@ -493,25 +325,24 @@ void Launcher::note_failure(const Child& child, int status) {
     how =
         fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   } else if (WEXITSTATUS(status) == not_started) {
-    how = fmt::format("could not start {}", child.launch->command[0]);
+    how = fmt::format("could not start {}", child.launch().command[0]);
   } else {
     how = fmt::format("ended with exit code {}", WEXITSTATUS(status));
   }
   fail(child, how, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? 2 : 1);
 }
 
-void Launcher::fail(const Child& child, const std::string& how, int exit_code) {
+void Launcher::fail(const ChildProcess& child, const std::string& how, int exit_code) {
   message_ = fmt::format("paths run: {}{} {}{}\n",
-                         child.launch->is_host && !child.launch->host.empty() ? "host " : "",
-                         child.launch->host.empty() ? "the program" : child.launch->host, how,
+                         child.launch().is_host && !child.launch().host.empty() ? "host " : "",
+                         child.launch().host.empty() ? "the program" : child.launch().host, how,
                          any_left() ? "; the others were stopped" : "");
   exit_code_ = exit_code;
   stop_all(SIGTERM);
 }
 
 void Launcher::stop_all(int signal) {
-  for (const Child& child : children_)
-    if (!child.ended()) kill(child.pid, signal);
+  for (const ChildProcess& child : children_) child.send_signal(signal);
   if (std::exchange(stopping_, true)) return;
   if (!is_delivering_) set_timer(seconds_to_end, false);
 }
@@ -528,15 +359,6 @@ void Launcher::set_timer(int seconds, bool again_and_again) {
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options) {
   Launcher launcher(options);
   return launcher.run(processes);
-}
-
-void notify_launcher(ThreadsState state) {
-  const char* const variable = std::getenv(state_variable);
-  int descriptor = -1;
-  if (variable == nullptr || std::sscanf(variable, "%d:", &descriptor) != 1) return;
-  if (identity_of(descriptor) != variable) return;
-  const char byte = static_cast<char>(state);
-  [[maybe_unused]] const auto sent = send(descriptor, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace paths

@@ -51,14 +51,4 @@ struct LaunchOptions {
 /// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});
 
-/// State of this process's threads. A process that launch() has started reports this state to
-/// launch(). Without the report, a program that exits with 0 while its threads run would look
-/// successful.
-enum class ThreadsState : char {
-  running = 'r',
-  ended = 'e',
-  not_needed = 'n',  ///< the program only printed its help or its version
-};
-void notify_launcher(ThreadsState state);
-
 }  // namespace paths

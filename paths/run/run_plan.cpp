@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/usage_error.hpp"
-#include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
+#include "paths/run/processes/threads_state.hpp"
 #include "runtime/polling/moment.hpp"
 #include "runtime/processes/process_end.hpp"
 

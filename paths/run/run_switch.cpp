@@ -13,8 +13,8 @@
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/exits.hpp"
 #include "paths/plan/host_view.hpp"
-#include "paths/run/launch.hpp"
 #include "paths/run/process_peers.hpp"
+#include "paths/run/processes/threads_state.hpp"
 #include "paths/wire/transports.hpp"
 #include "runtime/runtime.hpp"
 

@@ -14,8 +14,8 @@
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
 #include "paths/plan/identity.hpp"
-#include "paths/run/launch.hpp"
 #include "paths/run/process_hosts.hpp"
+#include "paths/run/processes/threads_state.hpp"
 #include "runtime/processes/process_end.hpp"
 
 namespace paths {

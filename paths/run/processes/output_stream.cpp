@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/output_stream.cpp — child process that writes output, and the lines passed to it.
-#include "paths/run/output_stream.hpp"
+// paths/run/processes/output_stream.cpp — child process that writes output, and the lines passed to
+// it.
+#include "paths/run/processes/output_stream.hpp"
 
 #include <linux/sockios.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/output_stream.hpp — nonblocking output of several processes to one stream.
+// paths/run/processes/output_stream.hpp — nonblocking output of several processes to one stream.
 #pragma once
 #include <sys/types.h>
 

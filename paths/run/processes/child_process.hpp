@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/run/processes/child_process.hpp — one process of a run: its start and its state.
+#pragma once
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "paths/run/launch.hpp"
+#include "paths/run/processes/threads_state.hpp"
+
+namespace paths {
+
+/// Signals that stop a run.
+inline constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
+/// Exit code if a program could not be started, as in shells.
+inline constexpr int not_started = 127;
+
+/// Settings that programs inherit from the caller of launch(), which changes its own meanwhile.
+struct InheritedSettings {
+  sigset_t signal_mask;
+  rlimit descriptors{};
+};
+
+/// Pipe of which this process reads without blocking.
+struct Pipe {
+  base::Descriptor read, write;
+};
+/// Throws: std::system_error if the system refuses the pipe.
+Pipe make_pipe();
+
+/// A process that launch() has started.
+class ChildProcess {
+ public:
+  /// Starts the program. `out` and `err` are the descriptors for its output. Throws:
+  /// std::system_error if the system refuses the process or a descriptor.
+  ChildProcess(const Launch& launch, int out, int err, const InheritedSettings& inherited);
+
+  const Launch& launch() const { return *launch_; }
+  void send_signal(int number) const;
+  /// Returns whether the process has ended and its exit was collected.
+  bool has_ended() const { return !end_; }
+  /// Returns whether the kernel is ending the process. Peers may notice the loss of their
+  /// connections before collect_exit() reports the end.
+  bool is_dying() const;
+  /// Collects the exit of the process. Returns false if the process has not ended, or if its exit
+  /// was collected before.
+  bool collect_exit(int& status);
+  /// Kills the process and collects its exit.
+  void kill_now();
+
+  void read_state() { state_.read(); }
+  std::optional<ThreadsState> threads() const { return state_.state(); }
+  /// Returns whether the process has run threads of the run.
+  bool has_joined() const { return threads() && *threads() != ThreadsState::not_needed; }
+  /// Returns whether the process exited with 0 and never ran its threads.
+  bool has_left_at_once() const { return has_left_at_once_; }
+
+  /// Returns a descriptor that is readable when the process has ended; negative if its exit was
+  /// collected.
+  int end() const { return end_.get(); }
+  /// Returns a descriptor that is readable when read_state() has work; negative if it has none.
+  int state_readable() const { return state_.readable(); }
+
+ private:
+  ChildProcess(const Launch& launch, int out, int err, const InheritedSettings& inherited,
+               ThreadsStateSockets sockets);
+
+  const Launch* launch_;
+  pid_t pid_ = 0;
+  base::Descriptor end_;
+  ThreadsStateReader state_;
+  bool has_left_at_once_ = false;
+};
+
+}  // namespace paths
