@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Kind of work. Work that is due at the same time on the virtual clock is done in the order in
-/// which the kinds are declared here. Predicted times use the same order
+/// Kind of work. In a queue with turns, work of the same time is done in the order in which the
+/// kinds are declared here. Predicted times use the same order
 /// (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
   events,  ///< ends of transfers and arrivals of frames
@@ -31,10 +31,19 @@ inline constexpr std::uint64_t rank_of_receives = std::uint64_t{1} << 63;
 /// Turn is ordered by `rank`, lowest first, then by insertion. For Turn::heads, `rank` is the
 /// number of the source host.
 ///
-/// Thread-safe: guarded by its owner's mutex.
+/// In a queue with turns, work of a kind waits until all work of earlier kinds was added for the
+/// same time. Only the service context of an endpoint can wait so, and it does all work. Without
+/// turns, any thread or fiber may do work as soon as it is due. Simulations need turns, because
+/// their times must be exact.
+///
+/// Thread-safe: guarded by its owner's mutex, except has_turns().
 class DueQueue {
  public:
   using Work = std::function<void()>;
+  explicit DueQueue(bool has_turns) : has_turns_(has_turns) {}
+  bool has_turns() const { return has_turns_; }
+  /// Returns the kind of work that may be done when a time begins.
+  Turn first_turn() const { return has_turns_ ? Turn::events : Turn::choices; }
   void put(base::Nanos at, Work work, Turn turn = Turn::events, std::uint64_t rank = 0) {
     entries_.push({{at, turn, rank, next_++}, std::move(work), false});
   }
@@ -46,7 +55,10 @@ class DueQueue {
   bool empty() const { return entries_.empty(); }
   bool has_only_checks() const { return entries_.size() == checks_; }
   base::Nanos next() const { return entries_.top().place.at; }
-  Turn next_turn() const { return entries_.top().place.turn; }
+  /// Returns whether the next work is of a later kind than `turn`.
+  bool is_later_than(Turn turn) const { return !empty() && entries_.top().place.turn > turn; }
+  /// Returns whether work that is due at `moment` waits, and may be done at once.
+  bool is_behind(base::Nanos moment) const { return !has_turns_ && !empty() && next() <= moment; }
   Work take() {
     // The cast is safe: the order of the entries depends only on their member `place`, which the
     // move leaves unchanged.
@@ -74,6 +86,7 @@ class DueQueue {
     // Reversed, because the top of a std::priority_queue is its largest entry.
     bool operator<(const Entry& other) const { return other.place < place; }
   };
+  const bool has_turns_;
   std::priority_queue<Entry> entries_;
   std::uint64_t next_ = 0;
   std::size_t checks_ = 0;

@@ -15,6 +15,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       host(number),
       name(place_name(*plan, number)),
       carrier(by),
+      due_queue(of.is_virtual()),
       link_scheduler(of, *plan, number, links, due_queue),
       processor(of.is_virtual() && plan->costs && !is_switch()
                     ? std::make_unique<ChargedProcessor>(*plan)
@@ -58,9 +59,8 @@ LaneFrame EndpointState::lost_frame(std::uint32_t target, std::uint32_t lost,
 }
 
 void EndpointState::catch_up() {
-  if (runtime.is_virtual()) return;
   const base::Nanos now = runtime.now();
-  while (!due_queue.empty() && due_queue.next() <= now) due_queue.take()();
+  while (due_queue.is_behind(now)) due_queue.take()();
 }
 
 }  // namespace paths

@@ -90,16 +90,14 @@ class EndpointState {
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
-  /// On the steady clock, does all work that is due, in the order of due times. Several due times
-  /// may have passed before the call. On the virtual clock, does nothing.
+  /// Does all work that is due, in the order of due times. Several due times may have passed before
+  /// the call. Does nothing if the queue has turns.
   void catch_up();
   /// Puts `work` into the queue for the time `moment`. If that time has passed and no earlier work
   /// waits, does the work immediately.
   template <class Work>
   void at(base::Nanos moment, Work work) {
-    const bool is_behind =
-        !runtime.is_virtual() && !due_queue.empty() && due_queue.next() <= moment;
-    if (is_behind || moment > runtime.now())
+    if (due_queue.is_behind(moment) || moment > runtime.now())
       due_queue.put(moment, std::move(work));
     else
       work();

@@ -41,7 +41,7 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(arrived_at, now + state_.farthest());
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
-  const bool waits_for_turn = frame.kind == LaneKind::data && state_.runtime.is_virtual();
+  const bool waits_for_turn = frame.kind == LaneKind::data && state_.due_queue.has_turns();
   if (waits_for_turn || came > now) {
     const std::uint32_t rank = waits_for_turn ? frame.source : 0;
     all_come_by_ = std::max(all_come_by_, came + frame.lag);

@@ -164,13 +164,13 @@ void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
   // Kind of the work to do. On the virtual clock, a wait until the current time ends after all
   // other fibers have run; only then work of the later kinds may be done.
-  auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
+  Turn turn = state_.due_queue.first_turn();
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
     const base::Nanos now = state_.runtime.now();
-    if (state_.runtime.is_virtual() && std::exchange(turn_at, now) != now) turn = Turn::events;
+    if (std::exchange(turn_at, now) != now) turn = state_.due_queue.first_turn();
     const base::Nanos next = next_due();
-    if (next > now || (state_.runtime.is_virtual() && state_.due_queue.next_turn() > turn)) {
+    if (next > now || state_.due_queue.is_later_than(turn)) {
       service_->sleeps_until = next;
       const runtime::Woken woken =
           service_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
@@ -190,7 +190,7 @@ void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
   const base::Nanos now = state_.runtime.now();
   const auto is_due = [&] {
     return !state_.due_queue.empty() && state_.due_queue.next() <= now &&
-           state_.due_queue.next_turn() <= turn;
+           !state_.due_queue.is_later_than(turn);
   };
   while (is_due()) state_.due_queue.take()();
   settle(lock);

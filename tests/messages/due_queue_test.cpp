@@ -11,7 +11,7 @@ using paths::DueQueue;
 using paths::Turn;
 
 TEST_CASE("due queue: work is taken by time and then by kind, rank and insertion") {
-  DueQueue queue;
+  DueQueue queue(true);
   std::string taken;
   const auto note = [&taken](char name) { return [&taken, name] { taken += name; }; };
   queue.put(2ns, note('h'));
@@ -27,7 +27,7 @@ TEST_CASE("due queue: work is taken by time and then by kind, rank and insertion
 }
 
 TEST_CASE("due queue: the end of a host waits for work but not for checks of other hosts") {
-  DueQueue queue;
+  DueQueue queue(true);
   CHECK(queue.has_only_checks());
   queue.put_check(2ns, [] {});
   CHECK(queue.has_only_checks());
@@ -43,11 +43,24 @@ TEST_CASE("due queue: the end of a host waits for work but not for checks of oth
 }
 
 TEST_CASE("due queue: a cleared queue has no work and no checks") {
-  DueQueue queue;
+  DueQueue queue(true);
   queue.put_check(1ns, [] {});
   queue.put(2ns, [] {});
   queue.clear();
   CHECK(queue.empty());
   queue.put(3ns, [] {});
   CHECK_FALSE(queue.has_only_checks());
+}
+
+TEST_CASE("due queue: only a queue without turns has work that may be done at once") {
+  for (const bool has_turns : {false, true}) {
+    DueQueue queue(has_turns);
+    CHECK_FALSE(queue.is_behind(2ns));
+    queue.put(
+        2ns, [] {}, Turn::heads);
+    CHECK_FALSE(queue.is_behind(1ns));
+    CHECK(queue.is_behind(2ns) == !has_turns);
+    CHECK(queue.is_later_than(queue.first_turn()) == has_turns);
+    CHECK_FALSE(queue.is_later_than(Turn::heads));
+  }
 }

@@ -29,7 +29,7 @@ TEST_CASE("departures: a frame that reaches a link with streams late leaves it")
   std::mt19937_64 random(seed);
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   paths::EmulatedLinks links;
-  paths::DueQueue due_queue;
+  paths::DueQueue due_queue(true);
   paths::LinkScheduler link_scheduler(runtime, sim.plan(), paths::switch_number(sim.plan(), 0),
                                       links, due_queue);
   std::size_t offered = 0;

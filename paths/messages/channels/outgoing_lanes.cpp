@@ -130,12 +130,12 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// Sends as many frames as the link or the carrier accepts. On the virtual clock, the next frame
-/// for a link is chosen after all other events of the same simulated time.
+/// Sends as many frames as the link or the carrier accepts. If the queue of due work has turns, the
+/// next frame for a link is chosen after all other events of the same simulated time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting || outlet.is_preparing) return;
   if (processor_ != nullptr) return pump_at(outlet, runtime_.now());
-  if (outlet.has_link && runtime_.is_virtual())
+  if (outlet.has_link && due_queue_.has_turns())
     pump_at(outlet, std::max(outlet.taken, runtime_.now()));
   else
     pump(outlet);
