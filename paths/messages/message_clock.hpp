@@ -39,6 +39,11 @@ class MessageClock {
   /// released meanwhile, because within one process the carrier calls the other host's deliver(),
   /// which may send a reply. `lock` may be unlocked on return.
   void settle(runtime::Lock& lock);
+  /// Like settle(), but `lock` holds the mutex again on return.
+  void settle_and_lock(runtime::Lock& lock) {
+    settle(lock);
+    if (!lock.owns_lock()) lock.lock();
+  }
   /// Blocks until no work is queued, except checks of other hosts, and no thread or fiber sends.
   /// Returns false if `limit` passes first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);

@@ -22,7 +22,7 @@
 #include "paths/messages/lost_hosts.hpp"
 #include "paths/messages/membership.hpp"
 #include "paths/messages/message_clock.hpp"
-#include "paths/messages/run_phases.hpp"
+#include "paths/messages/phases/run_phases.hpp"
 #include "runtime/processes/process_end.hpp"
 #include "runtime/runtime.hpp"
 

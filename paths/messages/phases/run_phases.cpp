@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/run_phases.cpp — waiting for all hosts at the beginning and at the end of a run
-#include "paths/messages/run_phases.hpp"
+// paths/messages/phases/run_phases.cpp — waiting for all hosts at the beginning and at the end of a
+// run
+#include "paths/messages/phases/run_phases.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "paths/plan/exits.hpp"
-#include "paths/plan/ways.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 namespace {
@@ -25,10 +24,9 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 }  // namespace
 
-/// Calls MessageClock::settle(), then locks the mutex again.
-void RunPhases::settle(runtime::Lock& lock) {
-  parts_.clock.settle(lock);
-  if (!lock.owns_lock()) lock.lock();
+RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {
+  if (state_.is_switch() || !state_.runtime.is_virtual())
+    watch_.emplace(HostWatch::Parts{state_, parts.lost, parts.membership, parts.ends, parts.clock});
 }
 
 // ---- the beginning ----------------------------------------------------------------------------
@@ -86,7 +84,7 @@ void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
         runtime::Woken::notified)
       continue;
     look = next_look(has_failed);
-    if (!state_.runtime.is_virtual()) lose_silent(lock, end_time(has_failed));
+    if (watch_) watch_->lose_silent(lock, end_time(has_failed));
   }
 }
 
@@ -94,9 +92,8 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   parts_.ends.begin();
   parts_.control.end_threads();
   parts_.ends.resume();
-  if (state_.host == exit_of(*state_.plan, state_.cluster()) && !state_.runtime.is_virtual())
-    look_at_all();
-  settle(lock);
+  if (watch_ && state_.host == exit_of(*state_.plan, state_.cluster())) watch_->look_at_all();
+  parts_.clock.settle_and_lock(lock);
   await_end(lock, has_failed);
   drain(lock, has_failed);
   // If the program has received the error and continued, the loss is not reported again.
@@ -105,11 +102,7 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
 }
 
 void RunPhases::drain(runtime::Lock& lock, bool has_failed) {
-  const runtime::Deadline limit =
-      has_failed && !state_.runtime.is_virtual()
-          ? runtime::Deadline::written_at(state_.runtime.now() + end_time(has_failed))
-          : state_.deadline();
-  if (parts_.clock.drain(lock, limit)) return;
+  if (parts_.clock.drain(lock, deadline_after(end_time(has_failed)))) return;
   note_wrong(fmt::format("messages from here were not delivered before the deadline of {}",
                          base::format_time(end_time(has_failed))));
 }
@@ -124,74 +117,28 @@ void RunPhases::await_end(runtime::Lock& lock, bool has_failed) {
     if (parts_.ends.wait(lock, look, "the end of all threads at") == runtime::Woken::notified)
       continue;
     look = next_look(has_failed);
-    if (state_.runtime.is_virtual()) continue;
-    lose_silent(lock, end_time(has_failed));
-    lose_overdue(end_time(has_failed));
-    settle(lock);
+    if (!watch_) continue;
+    watch_->lose_silent(lock, end_time(has_failed));
+    watch_->lose_overdue(end_time(has_failed));
+    parts_.clock.settle_and_lock(lock);
   }
 }
 
 runtime::Deadline RunPhases::next_look(bool has_failed) const {
-  if (state_.runtime.is_virtual()) return state_.deadline();
-  return runtime::Deadline::written_at(state_.runtime.now() +
-                                       end_time(has_failed) / looks_in_a_deadline);
+  return deadline_after(end_time(has_failed) / looks_in_a_deadline);
+}
+
+/// Returns the deadline of a wait that ends after `span` at the latest. On the virtual clock, where
+/// hosts answer at once or never, only a deadline in the config ends a wait.
+runtime::Deadline RunPhases::deadline_after(base::Nanos span) const {
+  return runtime::sooner(state_.runtime, state_.deadline(),
+                         runtime::Deadline::default_at(state_.runtime.now() + span));
 }
 
 /// Returns the longest silence of another host at the end of the run before it counts as lost. It
 /// is also the longest wait for frames that cannot be sent.
 base::Nanos RunPhases::end_time(bool has_failed) const {
   return has_failed ? std::min(state_.plan->deadline, parting_time) : state_.plan->deadline;
-}
-
-/// Asks all hosts for a sign of life. Hosts that were silent for `silent_max` count as lost.
-void RunPhases::lose_silent(runtime::Lock& lock, base::Nanos silent_max) {
-  lock.unlock();
-  const std::map<std::uint32_t, std::string> silent = state_.carrier.look_after(silent_max);
-  lock.lock();
-  for (const auto& [place, why] : silent) {
-    if (parts_.clock.is_stopped()) return;
-    parts_.membership.lose_and_notify_exit(place, why);
-    settle(lock);
-  }
-}
-
-/// Counts a host as lost if the report of its end is overdue. Such a host states in its signs of
-/// life that it has sent the report, but the report has not arrived within half of `longest`.
-/// Without this function, both hosts would wait for ever.
-void RunPhases::lose_overdue(base::Nanos longest) {
-  const base::Nanos now = state_.runtime.now();
-  std::map<std::uint32_t, base::Nanos> overdue;
-  for (const std::uint32_t host : parts_.ends.awaited()) {
-    if (state_.carrier.end_progress(host) < parts_.ends.progress_needed(host)) continue;
-    const auto known = overdue_.find(host);
-    overdue[host] = known == overdue_.end() ? now : known->second;
-  }
-  overdue_ = std::move(overdue);
-  for (const auto& [host, since] : std::map(overdue_))
-    if (now - since >= longest / 2)
-      parts_.membership.lose(
-          host,
-          fmt::format(
-              "it reports that threads have ended, but the message about it has not arrived for {}",
-              base::format_time(state_.plan->deadline)));
-}
-
-/// Opens connections to hosts with which this host has exchanged no frames. Without a connection,
-/// this host would not notice the loss of such a host.
-void RunPhases::look_at_all() {
-  const Plan& plan = *state_.plan;
-  const std::uint32_t here = state_.cluster();
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    if (plan.hosts[host].cluster == here && host != state_.host && !parts_.lost.has(host))
-      state_.post(state_.control(LaneKind::look, host, 0));
-  for (std::size_t round = 0;; ++round) {
-    const auto sources = clusters_in_round(plan, here, round, false);
-    if (sources.empty()) return;
-    for (const std::uint32_t cluster : sources)
-      if (const std::uint32_t exit = exit_of(plan, cluster);
-          missing_way(plan, state_.host, exit).empty() && !parts_.lost.has(exit))
-        state_.post(state_.control(LaneKind::look, exit, 0));
-  }
 }
 
 /// Waits for the hosts of this switch. Only the switch can notice that hosts behind it are silent.
@@ -202,7 +149,7 @@ void RunPhases::finish_switch(runtime::Lock& lock) {
     if (parts_.ends.wait(lock, limit, "the end of all hosts at") == runtime::Woken::notified)
       continue;
     limit = state_.deadline();
-    lose_silent(lock, deadlines_of_switch * plan.deadline);
+    watch_->lose_silent(lock, deadlines_of_switch * plan.deadline);
     for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
       if (switch_number(plan, plan.hosts[host].cluster) != state_.host) continue;
       if (parts_.membership.has_neighbour(host) || parts_.ends.has(host)) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/run_phases.hpp — joint beginning and joint end of the hosts of a run
+// paths/messages/phases/run_phases.hpp — joint beginning and joint end of the hosts of a run
 #pragma once
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 
 #include "paths/messages/channel_failures.hpp"
@@ -12,6 +12,7 @@
 #include "paths/messages/lost_hosts.hpp"
 #include "paths/messages/membership.hpp"
 #include "paths/messages/message_clock.hpp"
+#include "paths/messages/phases/host_watch.hpp"
 
 namespace paths {
 
@@ -32,7 +33,7 @@ class RunPhases {
     ChannelFailures& failures;
     MessageClock& clock;
   };
-  explicit RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
+  explicit RunPhases(const Parts& parts);
 
   /// Reports the arrival of this host to all other hosts. Does not block.
   void begin();
@@ -50,20 +51,16 @@ class RunPhases {
   void forward_for_neighbours(runtime::Lock& lock, bool has_failed);
   void await_end(runtime::Lock& lock, bool has_failed);
   void drain(runtime::Lock& lock, bool has_failed);
-  void settle(runtime::Lock& lock);
   runtime::Deadline next_look(bool has_failed) const;
-  void lose_silent(runtime::Lock& lock, base::Nanos silent_max);
+  runtime::Deadline deadline_after(base::Nanos span) const;
   base::Nanos end_time(bool has_failed) const;
-  void lose_overdue(base::Nanos longest);
-  void look_at_all();
   void note_wrong(const std::string& what);
 
   const Parts parts_;
   EndpointState& state_;
   // Time at which the threads of this host start even if other hosts are missing.
   runtime::Deadline begins_by_ = runtime::Deadline::never();
-  // Hosts whose report of their end is overdue, each with the time from which on it is overdue.
-  std::map<std::uint32_t, base::Nanos> overdue_;
+  std::optional<HostWatch> watch_;  // nullopt if the host is simulated
   std::string wrong_;
 };
 
