@@ -149,7 +149,7 @@ void LocalElement::mark_error(const ErrorMark& mark) {
   if (error_mark_) return;
   error_mark_ = mark;
   waiters_.notify_changed(wakes);
-  waiters_.fail_reads(std::make_exception_ptr(Marked(mark)), wakes);
+  waiters_.started_reads().fail_all(std::make_exception_ptr(Marked(mark)), wakes);
 }
 
 std::optional<ErrorMark> LocalElement::error_mark() const {
@@ -241,12 +241,12 @@ void LocalElement::begin(Access& access) {
       begin_move(access, std::move(stored), dropped, wakes);
     } else {
       const runtime::Lock lock = lock_alive();
-      if (waiters_.serve(access, *this, wakes)) {
+      if (waiters_.started_reads().serve(access, *this, wakes)) {
         // The read made room, so waiting moves may now be admitted.
         if (access.kind == Access::Kind::observe) settle(wakes);
       } else {
         if (error_mark_) throw Marked(*error_mark_);
-        waiters_.begin(access);
+        waiters_.started_reads().begin(access);
       }
     }
     return;
@@ -261,7 +261,7 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
   if (waiters_.moves().empty() && has_room()) {
     const std::uint64_t number = append(std::move(stored), wakes);
     dropped = drop_beyond_newest();
-    waiters_.answer(access, number, wakes);
+    answer(access, number, wakes);
     settle(wakes);
     return;
   }
@@ -271,14 +271,14 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
 /// Serves waiting accesses until none can be served any more. It repeats because a served read
 /// makes room for moves, and an admitted move provides a tuple for reads.
 void LocalElement::settle(runtime::DeferredWakes& wakes) {
-  for (bool goes_on = !waiters_.moves().empty() || waiters_.has_begun_reads(); goes_on;) {
+  for (bool goes_on = !waiters_.moves().empty() || waiters_.has_started_reads(); goes_on;) {
     goes_on = admit_moves(wakes);
-    goes_on |= waiters_.serve_reads(*this, wakes);
+    goes_on |= waiters_.started_reads().serve_all(*this, wakes);
   }
 }
 
 void LocalElement::fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
-  waiters_.fail_reads(error, wakes);
+  waiters_.started_reads().fail_all(error, wakes);
   for (Waiters::Move* move : waiters_.begun_moves()) {
     move->error = error;
     waiters_.end(*move, wakes);
@@ -292,7 +292,7 @@ bool LocalElement::cancel(Access& access) {
   if (access.kind == Access::Kind::move)
     given_up = waiters_.give_up(waiters_.move_of(access));
   else
-    waiters_.leave(access);
+    waiters_.started_reads().leave(access);
   return true;
 }
 

@@ -47,7 +47,7 @@ class LocalElement final : public Element {
   std::optional<ErrorMark> error_mark() const override;
 
  private:
-  friend class Waiters;
+  friend class StartedReads;
   std::uint64_t next_number() const { return oldest_ + kept_.size(); }
   bool has_room() const;
   bool has_unobserved() const { return first_ < next_number(); }

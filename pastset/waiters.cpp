@@ -34,7 +34,7 @@ void Waiters::ensure_none() const {
 }
 
 bool Waiters::has_any() const {
-  return blocked_ > 0 || has_begun_reads() || !moves_.empty() || !watchers_.empty();
+  return blocked_ > 0 || has_started_reads() || !moves_.empty() || !watchers_.empty();
 }
 
 runtime::Woken Waiters::wait(runtime::WaitList& list, runtime::Lock& lock,
@@ -63,6 +63,7 @@ void Waiters::end(Move& move, runtime::DeferredWakes& wakes) {
   move.waiting.wake_all(wakes);
   if (move.access == nullptr) return;
   const std::unique_ptr<Move> over(&move);
+  move.access->is_waiting = false;
   if (move.number)
     answer(*move.access, *move.number, wakes);
   else
@@ -86,37 +87,6 @@ std::vector<Waiters::Move*> Waiters::begun_moves() const {
   std::copy_if(moves_.begin(), moves_.end(), std::back_inserter(begun),
                [](const Move* one) { return one->access != nullptr; });
   return begun;
-}
-
-void Waiters::begin(Access& read) {
-  read.is_waiting = true;
-  read.next = nullptr;
-  read.previous = last_read_;
-  (last_read_ != nullptr ? last_read_->next : first_read_) = &read;
-  last_read_ = &read;
-}
-
-/// Removes a read from the list of reads. A move is not in that list.
-void Waiters::leave(Access& access) {
-  if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
-  (access.previous != nullptr ? access.previous->next : first_read_) = access.next;
-  (access.next != nullptr ? access.next->previous : last_read_) = access.previous;
-}
-
-void Waiters::fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
-  while (first_read_ != nullptr) fail(*first_read_, error, wakes);
-}
-
-void Waiters::fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes) {
-  leave(access);
-  access.error = std::move(error);
-  wakes.notify(access);
-}
-
-void Waiters::answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes) {
-  leave(access);
-  access.number = number;
-  wakes.notify(access);
 }
 
 Deleted Waiters::deleted() const {

@@ -13,6 +13,7 @@
 
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
+#include "pastset/started_reads.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
@@ -95,19 +96,8 @@ class Waiters {
 
   // ---- reads without a context
 
-  bool has_begun_reads() const { return first_read_ != nullptr; }
-  void begin(Access& read);
-  void leave(Access& access);  ///< ends the wait of `access` without notify()
-  void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
-  void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
-  /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` is the
-  /// element, as a LocalElement, SharedElement or SharedElementReader.
-  template <class Tuples>
-  bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
-  /// Serves every waiting read whose tuple exists. Returns whether it served at least one.
-  template <class Tuples>
-  bool serve_reads(Tuples& tuples, runtime::DeferredWakes& wakes);
+  StartedReads& started_reads() { return started_reads_; }
+  bool has_started_reads() const { return !started_reads_.empty(); }
 
   // ---- errors and messages
 
@@ -122,47 +112,9 @@ class Waiters {
   const Element& element_;
   std::deque<Move*> moves_;
   runtime::WaitList reads_;
-  Access* first_read_ = nullptr;
-  Access* last_read_ = nullptr;
+  StartedReads started_reads_;
   std::size_t blocked_ = 0;
   std::vector<AnyChange*> watchers_;
 };
-
-template <class Tuples>
-bool Waiters::serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes) {
-  Stored there;
-  try {
-    switch (read.kind) {
-      case Access::Kind::observe:
-        if (!tuples.has_unobserved()) return false;
-        there = tuples.take_oldest();
-        break;
-      case Access::Kind::observe_number:
-        if (!tuples.has(read.number)) return false;
-        there = tuples.read_kept(read.number);
-        break;
-      default:
-        if (!tuples.has_newest(read.number)) return false;
-        there = tuples.read_newest();
-    }
-  } catch (...) {
-    fail(read, std::current_exception(), wakes);
-    return true;
-  }
-  read.tuple = std::move(there.payload);
-  answer(read, there.number, wakes);
-  return true;
-}
-
-template <class Tuples>
-bool Waiters::serve_reads(Tuples& tuples, runtime::DeferredWakes& wakes) {
-  bool has_served = false;
-  for (Access* read = first_read_; read != nullptr;) {
-    Access* const next = read->next;
-    has_served |= serve(*read, tuples, wakes);
-    read = next;
-  }
-  return has_served;
-}
 
 }  // namespace pastset

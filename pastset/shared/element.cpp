@@ -262,13 +262,13 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
   for (bool has_served = true; has_served;) {
     has_served = log_.admit();
     if (!waiters_.moves().empty()) has_served |= answer_moves(wakes);
-    has_served |= waiters_.serve_reads(*this, wakes);
+    has_served |= waiters_.started_reads().serve_all(*this, wakes);
   }
   const std::uint32_t changes = log_.element().changes.load(std::memory_order_relaxed);
   if (std::exchange(seen_changes_, changes) == changes) return;
   waiters_.notify_changed(wakes);
-  if (waiters_.has_begun_reads())
-    if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
+  if (waiters_.has_started_reads())
+    if (const auto error = log_.why_none_comes()) waiters_.started_reads().fail_all(error, wakes);
   if (!waiters_.moves().empty())
     if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
@@ -321,10 +321,10 @@ void SharedElement::begin(Access& access) {
       begin_move(access, std::move(incoming), wakes);
     } else {
       const Hold hold(*this);
-      if (!waiters_.serve(access, *this, wakes)) {
+      if (!waiters_.started_reads().serve(access, *this, wakes)) {
         if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
         log_.listen();
-        waiters_.begin(access);
+        waiters_.started_reads().begin(access);
       } else if (access.kind == Access::Kind::observe) {
         settle(wakes);
       }
@@ -337,7 +337,7 @@ void SharedElement::begin(Access& access) {
 }
 
 void SharedElement::fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
-  waiters_.fail_reads(error, wakes);
+  waiters_.started_reads().fail_all(error, wakes);
   for (Waiters::Move* move : waiters_.begun_moves()) {
     move->error = error;
     orphans_.push_back(move->place);
@@ -352,7 +352,7 @@ bool SharedElement::cancel(Access& access) {
   Hold hold(*this, Hold::Of::ours);
   if (!access.is_waiting) return false;
   if (access.kind != Access::Kind::move) {
-    waiters_.leave(access);
+    waiters_.started_reads().leave(access);
     return true;
   }
   try_take(hold, mapping_->lock_patience());

@@ -86,7 +86,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   std::optional<ErrorMark> error_mark() const override;
 
  private:
-  friend class Waiters;
+  friend class StartedReads;
   class Hold;
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);

@@ -170,7 +170,7 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   refuse_orphan();
   log_.note_mover();
   if (append(incoming)) {
-    waiters_.answer(access, log_.numbers().last - 1, wakes);
+    answer(access, log_.numbers().last - 1, wakes);
     settle(wakes);
     return;
   }

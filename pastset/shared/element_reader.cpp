@@ -28,7 +28,7 @@ SharedElementReader::~SharedElementReader() {
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
-  waiters_.fail_reads(std::make_exception_ptr(waiters_.deleted()), wakes);
+  waiters_.started_reads().fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
   waiters_.ensure_none();
 }
 
@@ -160,11 +160,11 @@ bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
     if (has_changed) waiters_.notify_changed(wakes);
-    waiters_.serve_reads(*this, wakes);
-    if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
+    waiters_.started_reads().serve_all(*this, wakes);
+    if (const auto error = log_.why_none_comes()) waiters_.started_reads().fail_all(error, wakes);
   } catch (const ElementError&) {
     waiters_.notify_changed(wakes);  // readers detect the error themselves
-    waiters_.fail_reads(std::current_exception(), wakes);
+    waiters_.started_reads().fail_all(std::current_exception(), wakes);
   }
   return waiters_.has_any();
 }
@@ -177,9 +177,9 @@ void SharedElementReader::begin(Access& access) {
     if (access.kind == Access::Kind::observe) refuse("observe");
     const runtime::Lock lock(mutex_);
     refuse_deleted();
-    if (waiters_.serve(access, *this, wakes)) return;
+    if (waiters_.started_reads().serve(access, *this, wakes)) return;
     if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
-    waiters_.begin(access);
+    waiters_.started_reads().begin(access);
     listener_->look();
     return;
   } catch (...) {
@@ -191,7 +191,7 @@ void SharedElementReader::begin(Access& access) {
 bool SharedElementReader::cancel(Access& access) {
   const runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
-  waiters_.leave(access);
+  waiters_.started_reads().leave(access);
   return true;
 }
 

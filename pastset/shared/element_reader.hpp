@@ -54,7 +54,7 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   std::optional<ErrorMark> error_mark() const override;
 
  private:
-  friend class Waiters;
+  friend class StartedReads;
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void watch(AnyChange& watcher) override;
   void unwatch(AnyChange& watcher) override;
@@ -63,7 +63,7 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   template <class There>
   Stored read_when(There there, std::uint64_t number, runtime::Deadline deadline);
   std::optional<Stored> glance(std::uint64_t number) const;
-  // Functions that Waiters calls for started reads.
+  // Functions that StartedReads calls.
   static bool has_unobserved() { return false; }
   Stored take_oldest() const { refuse("observe"); }
   bool has(std::uint64_t number) const;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// pastset/started_reads.hpp — reads that wait in one element without a context
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "pastset/access.hpp"
+#include "pastset/element.hpp"
+#include "runtime/wait.hpp"
+
+namespace pastset {
+
+/// Ends an access: stores the number of its tuple, or the error, and notifies the access.
+void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
+void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
+
+/// The reads of one element that were started (Element::begin()) and wait for their tuples, in the
+/// order in which they began. Private to elements.
+///
+/// Thread-safe: no.
+/// Requires: the element's mutex is held in every call.
+class StartedReads {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  void begin(Access& read);
+  void leave(Access& read);  ///< ends the wait of `read`, if it waits, without notify()
+  void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
+  /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` is the
+  /// element, as a LocalElement, SharedElement or SharedElementReader.
+  template <class Tuples>
+  bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
+  /// Serves every waiting read whose tuple exists. Returns whether it served at least one.
+  template <class Tuples>
+  bool serve_all(Tuples& tuples, runtime::DeferredWakes& wakes);
+
+ private:
+  Access* first_ = nullptr;
+  Access* last_ = nullptr;
+};
+
+template <class Tuples>
+bool StartedReads::serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes) {
+  Stored there;
+  try {
+    switch (read.kind) {
+      case Access::Kind::observe:
+        if (!tuples.has_unobserved()) return false;
+        there = tuples.take_oldest();
+        break;
+      case Access::Kind::observe_number:
+        if (!tuples.has(read.number)) return false;
+        there = tuples.read_kept(read.number);
+        break;
+      default:
+        if (!tuples.has_newest(read.number)) return false;
+        there = tuples.read_newest();
+    }
+  } catch (...) {
+    leave(read);
+    fail(read, std::current_exception(), wakes);
+    return true;
+  }
+  read.tuple = std::move(there.payload);
+  leave(read);
+  answer(read, there.number, wakes);
+  return true;
+}
+
+template <class Tuples>
+bool StartedReads::serve_all(Tuples& tuples, runtime::DeferredWakes& wakes) {
+  bool has_served = false;
+  for (Access* read = first_; read != nullptr;) {
+    Access* const next = read->next;
+    has_served |= serve(*read, tuples, wakes);
+    read = next;
+  }
+  return has_served;
+}
+
+}  // namespace pastset
