@@ -52,9 +52,9 @@ Stored SharedElement::observe(runtime::Deadline deadline) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   Hold hold(*this);
-  wait_until([&] { return has_unobserved() || log_.why_none_comes(); }, hold, deadline,
+  wait_until([&] { return has_unobserved() || log_.users().why_none_comes(); }, hold, deadline,
              log_.numbers().last);
-  if (!has_unobserved()) std::rethrow_exception(log_.why_none_comes());
+  if (!has_unobserved()) std::rethrow_exception(log_.users().why_none_comes());
   Stored oldest = take_oldest();
   settle(wakes);
   return oldest;
@@ -73,17 +73,17 @@ std::optional<Stored> SharedElement::try_observe() {
 Stored SharedElement::observe(std::uint64_t number, runtime::Deadline deadline) {
   refuse_x_function(name());
   Hold hold(*this);
-  wait_until([&] { return has(number) || log_.why_none_comes(); }, hold, deadline, number);
-  if (!has(number)) std::rethrow_exception(log_.why_none_comes());
+  wait_until([&] { return has(number) || log_.users().why_none_comes(); }, hold, deadline, number);
+  if (!has(number)) std::rethrow_exception(log_.users().why_none_comes());
   return read_kept(number);
 }
 
 Stored SharedElement::newest(std::uint64_t from, runtime::Deadline deadline) {
   refuse_x_function(name());
   Hold hold(*this);
-  wait_until([&] { return has_newest(from) || log_.why_none_comes(); }, hold, deadline,
+  wait_until([&] { return has_newest(from) || log_.users().why_none_comes(); }, hold, deadline,
              std::max(from, log_.numbers().last));
-  if (!has_newest(from)) std::rethrow_exception(log_.why_none_comes());
+  if (!has_newest(from)) std::rethrow_exception(log_.users().why_none_comes());
   return read_newest();
 }
 
@@ -126,7 +126,7 @@ Stored SharedElement::read_newest() const { return read(log_.numbers().last - 1)
 
 Stored SharedElement::take_oldest() {
   Stored oldest = read(log_.numbers().first);
-  log_.note_taker();
+  log_.users().note_taker();
   log_.take_first();
   log_.admit();
   return oldest;
@@ -164,10 +164,10 @@ void SharedElement::axe(std::uint64_t number) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
-  log_.note_taker();
+  log_.users().note_taker();
   log_.free_to(number);
-  if (log_.is_line_empty()) return;
-  log_.note_change();  // moves of other processes may now find memory
+  if (log_.line().is_empty()) return;
+  log_.users().note_change();  // moves of other processes may now find memory
   settle(wakes);
 }
 
@@ -176,7 +176,7 @@ void SharedElement::delete_element() {
   runtime::DeferredWakes wakes;
   const Hold hold(*this, Hold::Of::any);
   if (log_.is_deleted()) return;
-  log_.note_change();
+  log_.users().note_change();
   log_.element().state = shared::Element::deleted;
   waiters_.wake_all(wakes);
   waiters_.notify_changed(wakes);
@@ -192,18 +192,18 @@ void SharedElement::mark_error(const ErrorMark& mark) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
-  if (log_.mark()) return;
+  if (log_.users().mark()) return;
   write_text(log_.element().mark, mark.text);
   log_.element().mark_state =
       mark.cause == MarkCause::loss ? shared::Element::marked_loss : shared::Element::marked_error;
-  log_.note_change();
+  log_.users().note_change();
   settle(wakes);
 }
 
 std::optional<ErrorMark> SharedElement::error_mark() const {
   refuse_x_function(name());
   const Hold hold(*this);
-  return log_.mark();
+  return log_.users().mark();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
 /// the lock of the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
-  log_.listen();
+  log_.users().listen();
   hold.released_log();
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
@@ -268,16 +268,17 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
   if (std::exchange(seen_changes_, changes) == changes) return;
   waiters_.notify_changed(wakes);
   if (waiters_.has_started_reads())
-    if (const auto error = log_.why_none_comes()) waiters_.started_reads().fail_all(error, wakes);
+    if (const auto error = log_.users().why_none_comes())
+      waiters_.started_reads().fail_all(error, wakes);
   if (!waiters_.moves().empty())
-    if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
+    if (const auto error = log_.users().why_no_room_comes()) fail_moves(error, wakes);
 }
 
 /// Handles a change that another process has possibly made. Locks the element only if waiters of
 /// this process need it. If another process holds the element for long, tries again later, so that
 /// other elements are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
-  if (log_.listens() || log_.is_deleted()) look_again(wakes);
+  if (log_.users().listens() || log_.is_deleted()) look_again(wakes);
   return false;  // no polling is needed: other processes signal each change
 }
 
@@ -301,7 +302,7 @@ void SharedElement::look_again(runtime::DeferredWakes& wakes) {
       return;
     }
     settle(wakes);
-    if (!waiters_.has_any()) log_.no_longer_listen();
+    if (!waiters_.has_any()) log_.users().no_longer_listen();
   } catch (const ElementError&) {
     held_since_.reset();
     fail_all(std::current_exception(), wakes);
@@ -322,8 +323,8 @@ void SharedElement::begin(Access& access) {
     } else {
       const Hold hold(*this);
       if (!waiters_.started_reads().serve(access, *this, wakes)) {
-        if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
-        log_.listen();
+        if (const auto error = log_.users().why_none_comes()) std::rethrow_exception(error);
+        log_.users().listen();
         waiters_.started_reads().begin(access);
       } else if (access.kind == Access::Kind::observe) {
         settle(wakes);
@@ -358,7 +359,8 @@ bool SharedElement::cancel(Access& access) {
   try_take(hold, mapping_->lock_patience());
   if (!access.is_waiting) return false;
   Waiters::Move& move = waiters_.move_of(access);
-  if (hold.has_log() && !log_.is_deleted() && log_.in_line(move.place).state == Waiting::admitted) {
+  if (hold.has_log() && !log_.is_deleted() &&
+      log_.line().at(move.place).state == Waiting::admitted) {
     settle(wakes);  // another process has already appended the tuple
     return false;
   }
@@ -378,7 +380,7 @@ std::string SharedElement::lateness(const Access& access) const {
 
 void SharedElement::watch(AnyChange& watcher) {
   const Hold hold(*this, Hold::Of::any);
-  log_.listen();
+  log_.users().listen();
   waiters_.watch(watcher);
 }
 
@@ -388,7 +390,7 @@ void SharedElement::unwatch(AnyChange& watcher) {
 }
 
 void SharedElement::refuse_orphan() const {
-  if (const auto error = log_.why_orphaned()) std::rethrow_exception(error);
+  if (const auto error = log_.users().why_orphaned()) std::rethrow_exception(error);
 }
 
 std::string SharedElement::no_room() const {

@@ -20,7 +20,7 @@ std::uint64_t SharedElement::move(const base::Payload& payload, runtime::Deadlin
   runtime::DeferredWakes wakes;
   Hold hold(*this);
   refuse_orphan();
-  log_.note_mover();
+  log_.users().note_mover();
   if (!append(incoming)) return move_when_admitted(std::move(incoming), hold, deadline);
   const std::uint64_t number = log_.numbers().last - 1;
   settle(wakes);
@@ -66,19 +66,19 @@ SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
 }
 
 bool SharedElement::append(Incoming& incoming) {
-  return log_.is_line_empty() && log_.has_room() &&
+  return log_.line().is_empty() && log_.has_room() &&
          log_.append(incoming.tuple.bytes(), incoming.room);
 }
 
 std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
                                                 runtime::Deadline deadline) {
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
-  if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
+  if (const auto error = log_.users().why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
   // Only this process can copy the tuple into shared memory. Other processes must therefore wake it
   // after a change.
-  if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
+  if (log_.line().at(move.place).state == Waiting::needs_memory) log_.users().listen();
   try {
     wait_for_admission(move, hold, deadline);
   } catch (...) {
@@ -96,7 +96,7 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
 void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
                                        runtime::Deadline deadline) {
   const runtime::Reason reason{"room in element", name(), log_.numbers().last};
-  const std::atomic<std::uint32_t>& state = log_.in_line(move.place).state;
+  const std::atomic<std::uint32_t>& state = log_.line().at(move.place).state;
   const auto is_waiting = [&] { return state == Waiting::ready || state == Waiting::needs_memory; };
   const auto take = [&] {
     hold.take();
@@ -114,7 +114,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
       throw DeadlinePassed(no_room());
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
-    } else if (const auto error = log_.why_no_room_comes()) {
+    } else if (const auto error = log_.users().why_no_room_comes()) {
       std::rethrow_exception(error);  // the wake-up that reports the error may come later
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
@@ -151,7 +151,7 @@ void SharedElement::drop_orphans() const {
   const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
   const bool is_deleted = log_.is_deleted();
   for (const std::uint32_t place : orphans)
-    is_deleted ? log_.forget_line(place) : log_.leave_line(place);
+    is_deleted ? log_.line().forget(place) : log_.line().leave(place, log_.users());
   if (is_deleted) return;
   try {
     if (log_.admit()) come_back();  // on_ring() then completes the admitted moves
@@ -162,24 +162,24 @@ void SharedElement::drop_orphans() const {
 
 /// Makes the thread that handles notifications (Doorbell) call on_ring() soon.
 void SharedElement::come_back() const {
-  log_.listen();
+  log_.users().listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());
 }
 
 void SharedElement::begin_move(Access& access, Incoming incoming, runtime::DeferredWakes& wakes) {
   refuse_orphan();
-  log_.note_mover();
+  log_.users().note_mover();
   if (append(incoming)) {
     answer(access, log_.numbers().last - 1, wakes);
     settle(wakes);
     return;
   }
   if (!log_.may_wait()) throw SharedSpaceFull(log_.why_no_room());
-  if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
+  if (const auto error = log_.users().why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(incoming.tuple), place),
                  access);
-  log_.listen();
+  log_.users().listen();
   settle(wakes);
 }
 
@@ -190,7 +190,7 @@ bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   for (std::size_t i = 0; i < waiters_.moves().size();) {
     Waiters::Move& move = *waiters_.moves()[i];
     is_one_ready |= log_.find_memory(move.place, move.stored.bytes());
-    const shared::Waiting& in_line = log_.in_line(move.place);
+    const shared::Waiting& in_line = log_.line().at(move.place);
     const std::uint32_t state = in_line.state;
     if (state == Waiting::ready || state == Waiting::needs_memory) {
       ++i;
@@ -203,7 +203,7 @@ bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
           fmt::format("element '{}' of shared space '{}': a place in line was overwritten", name(),
                       mapping_->name())));
     }
-    log_.leave_line(move.place);
+    log_.line().leave(move.place, log_.users());
     waiters_.end(move, wakes);
   }
   return is_one_ready;
@@ -213,7 +213,7 @@ bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
 void SharedElement::fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   while (!waiters_.moves().empty()) {
     Waiters::Move& move = *waiters_.moves().front();
-    log_.leave_line(move.place);
+    log_.line().leave(move.place, log_.users());
     move.error = error;
     waiters_.end(move, wakes);
   }

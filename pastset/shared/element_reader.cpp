@@ -81,7 +81,7 @@ Stored SharedElementReader::read_when(There there, std::uint64_t number,
   for (bool is_late = false;;) {
     refuse_deleted();
     if (auto stored = there()) return std::move(*stored);
-    if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
+    if (const auto error = log_.users().why_none_comes()) std::rethrow_exception(error);
     if (is_late) throw DeadlinePassed(waiters_.no_tuple(number));
     listener_->look();
     is_late = waiters_.wait(waiters_.reads(), lock, deadline,
@@ -123,7 +123,7 @@ bool SharedElementReader::is_deleted() const { return log_.is_deleted(); }
 
 std::optional<ErrorMark> SharedElementReader::error_mark() const {
   refuse_deleted();
-  return log_.mark();
+  return log_.users().mark();
 }
 
 void SharedElementReader::refuse_deleted() const {
@@ -156,12 +156,13 @@ bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
     refuse_deleted();
     const std::uint32_t changes = log_.element().changes;
     // The counter `changes` does not change when the owner of the space dies.
-    const bool is_orphan = log_.why_orphaned() != nullptr;
+    const bool is_orphan = log_.users().why_orphaned() != nullptr;
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
     if (has_changed) waiters_.notify_changed(wakes);
     waiters_.started_reads().serve_all(*this, wakes);
-    if (const auto error = log_.why_none_comes()) waiters_.started_reads().fail_all(error, wakes);
+    if (const auto error = log_.users().why_none_comes())
+      waiters_.started_reads().fail_all(error, wakes);
   } catch (const ElementError&) {
     waiters_.notify_changed(wakes);  // readers detect the error themselves
     waiters_.started_reads().fail_all(std::current_exception(), wakes);
@@ -178,7 +179,7 @@ void SharedElementReader::begin(Access& access) {
     const runtime::Lock lock(mutex_);
     refuse_deleted();
     if (waiters_.started_reads().serve(access, *this, wakes)) return;
-    if (const auto error = log_.why_none_comes()) std::rethrow_exception(error);
+    if (const auto error = log_.users().why_none_comes()) std::rethrow_exception(error);
     waiters_.started_reads().begin(access);
     listener_->look();
     return;

@@ -31,6 +31,18 @@ std::uint32_t extent_of(const Slot& slot) {
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
 }
 
+void fill(Slot& slot, std::span<const std::byte> tuple, const ElementArena::Place& place) {
+  std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)] = {};
+  if (tuple.size() > sizeof inside) {
+    inside[its_place] = place.at;
+    inside[its_extent] = place.extent;
+  } else if (!tuple.empty()) {
+    std::memcpy(inside, tuple.data(), tuple.size());
+  }
+  for (std::size_t i = 0; i < std::size(inside); ++i) slot.inside[i].store(inside[i], relaxed);
+  slot.bytes.store(tuple.size(), relaxed);
+}
+
 void copy_words(const Slot& from, Slot& to) {
   for (std::size_t i = 0; i < from.inside.size(); ++i)
     to.inside[i].store(from.inside[i].load(relaxed), relaxed);
@@ -45,7 +57,10 @@ std::uint64_t SharedLog::region_bytes(const SharedSizes& sizes) {
 }
 
 SharedLog::SharedLog(const SharedMapping& mapping, std::uint32_t index)
-    : mapping_(mapping), index_(index), element_(mapping.segment().elements.at(index)) {
+    : mapping_(mapping),
+      index_(index),
+      element_(mapping.segment().elements.at(index)),
+      users_(mapping, element_) {
   sizes_ = {element_.slots, element_.arena_bytes, element_.line};
   generation_ = element_.generation;
   const std::uint64_t region = element_.region;
@@ -60,7 +75,7 @@ SharedLog::SharedLog(const SharedMapping& mapping, std::uint32_t index)
   std::byte* at = mapping.at(region);
   slots_ = reinterpret_cast<Slot*>(at);
   at += sizes_.slots * sizeof(Slot);
-  line_ = reinterpret_cast<Waiting*>(at);
+  line_.emplace(element_, reinterpret_cast<Waiting*>(at), sizes_.line);
   share_.emplace(mapping.arena(), element_, index_, generation_, sizes_.arena_bytes);
 }
 
@@ -88,14 +103,9 @@ SharedSpaceError SharedLog::held_for_long() const {
 }
 
 void SharedLog::let_go() {
-  const std::uint32_t rings = std::exchange(to_ring_, 0);
+  const std::uint32_t rings = users_.take_rings();
   element_.lock.unlock();
   if (rings != 0) mapping_.ring(rings);
-}
-
-void SharedLog::note_change() {
-  element_.changes.store(element_.changes.load(relaxed) + 1, std::memory_order_release);
-  to_ring_ |= element_.listeners.load() & ~my_bit();
 }
 
 bool SharedLog::is_deleted() const {
@@ -119,7 +129,7 @@ void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
   present.mend();
-  to_ring_ |= present.to_ring_;
+  users_.add_rings(present.users_.take_rings());
 }
 
 /// Completes or undoes the change of the element that a dead process has left unfinished.
@@ -128,21 +138,10 @@ void SharedLog::mend() {
   const Numbers it = numbers();
   share_->mend(it.last);
   drop_beyond_newest();
-  // At most one waiting move has the state `ready` although its tuple was appended. It is the move
-  // of the newest tuple.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
-  std::uint32_t count = 0;
-  for (std::uint64_t i = 0; i < sizes_.line; ++i) {
-    Waiting& one = line_[i];
-    if (one.state == Waiting::ready && it.last > 0 && one.slot.ticket == newest) {
-      one.number = it.last - 1;
-      one.state = Waiting::admitted;
-    }
-    count += one.state == Waiting::ready || one.state == Waiting::needs_memory ? 1 : 0;
-  }
-  element_.line_count = count;
+  line_->mend(newest, it.last);
   admit();
-  note_change();
+  users_.note_change();
 }
 
 // ---- tuples ----------------------------------------------------------------------------------
@@ -181,7 +180,7 @@ bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& ro
   element_.last.store(last + 1, std::memory_order_release);
   room.reset();  // drops the hold before other processes look for memory
   drop_beyond_newest();
-  note_change();
+  users_.note_change();
   return true;
 }
 
@@ -206,19 +205,6 @@ void SharedLog::free_to(std::uint64_t number) {
 void SharedLog::store_oldest(std::uint64_t number) {
   element_.oldest.store(number, std::memory_order_release);
   share_->note_gone();
-}
-
-void SharedLog::fill(Slot& slot, std::span<const std::byte> tuple,
-                     const ElementArena::Place& place) {
-  std::uint64_t inside[base::Payload::inline_bytes / sizeof(std::uint64_t)] = {};
-  if (tuple.size() > sizeof inside) {
-    inside[its_place] = place.at;
-    inside[its_extent] = place.extent;
-  } else if (!tuple.empty()) {
-    std::memcpy(inside, tuple.data(), tuple.size());
-  }
-  for (std::size_t i = 0; i < std::size(inside); ++i) slot.inside[i].store(inside[i], relaxed);
-  slot.bytes.store(tuple.size(), relaxed);
 }
 
 /// Notes in the arena where the tuple is, before the tuple is appended. If the process dies in
@@ -317,32 +303,15 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 // ---- line of waiting moves -------------------------------------------------------------------
 
-/// Returns the place of the first waiting move, the one with the smallest ticket. A move gets
-/// memory only when all earlier moves have theirs.
-std::optional<std::uint32_t> SharedLog::head_of_line() const {
-  std::optional<std::uint32_t> head;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  for (std::uint32_t i = 0; i < sizes_.line; ++i) {
-    const std::uint32_t state = line_[i].state.load(relaxed);
-    if (state != Waiting::ready && state != Waiting::needs_memory) continue;
-    if (const std::uint64_t ticket = line_[i].slot.ticket; ticket < least) {
-      least = ticket;
-      head = i;
-    }
-  }
-  return head;
-}
-
 std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple, std::optional<Room>& room) {
-  std::uint32_t place = 0;
-  while (place < sizes_.line && line_[place].state != Waiting::nobody) ++place;
-  if (place == sizes_.line)
+  const std::optional<std::uint32_t> place = line_->free_place();
+  if (!place)
     throw SharedSpaceFull(
         fmt::format("element '{}' of shared space '{}': {} movers wait, as many "
                     "as can",
-                    name(), mapping_.name(), place));
-  Waiting& mine = line_[place];
-  const bool is_stored = !has_one_without_memory() && store_in_line(mine, tuple, room);
+                    name(), mapping_.name(), sizes_.line));
+  Waiting& mine = line_->at(*place);
+  const bool is_stored = !line_->has_one_without_memory() && store_in_line(*place, tuple, room);
   const std::uint64_t ticket = element_.next_ticket + 1;
   element_.next_ticket = ticket;
   mine.slot.ticket = ticket;
@@ -350,46 +319,29 @@ std::uint32_t SharedLog::join_line(std::span<const std::byte> tuple, std::option
   mine.state = is_stored ? Waiting::ready : Waiting::needs_memory;
   if (!is_stored) arena().want_memory(index_, true);
   ++element_.line_count;
-  return place;
+  return *place;
 }
 
-bool SharedLog::store_in_line(Waiting& mine, std::span<const std::byte> tuple,
+bool SharedLog::store_in_line(std::uint32_t at, std::span<const std::byte> tuple,
                               std::optional<Room>& room) {
+  Waiting& mine = line_->at(at);
   mine.slot.bytes = 0;
   const std::optional<ElementArena::Place> placed = place(tuple, room);
   if (!placed) return false;
   fill(mine.slot, tuple, *placed);
   if (!is_large(mine.slot)) return true;
   if (!room) room = Room{arena().hold(placed->extent), placed->at};
-  held_in_line_.insert_or_assign(static_cast<std::uint32_t>(&mine - line_), std::move(room->held));
+  line_->keep_hold(at, std::move(room->held));
   room.reset();
   return true;
 }
 
-void SharedLog::leave_line(std::uint32_t place) {
-  remove_from_line(line_[place]);
-  held_in_line_.erase(place);
-}
-
-/// Keeps the holds on the memory of moves that still wait in the line, because other processes may
-/// append their tuples later.
-SharedLog::~SharedLog() {
-  for (auto& [place, held] : held_in_line_) held.keep();
-}
-
-void SharedLog::remove_from_line(Waiting& one) {
-  const std::uint32_t was = one.state.exchange(Waiting::nobody);
-  if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
-  --element_.line_count;
-  note_change();  // another move may wait for a place in the line
-}
-
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
-  Waiting& mine = line_[place];
-  if (mine.state != Waiting::needs_memory || head_of_line() != place) return false;
+  Waiting& mine = line_->at(place);
+  if (mine.state != Waiting::needs_memory || line_->head() != place) return false;
   arena().want_memory(index_, true);
   std::optional<Room> room = arena().find(tuple);
-  if (!store_in_line(mine, tuple, room)) return false;
+  if (!store_in_line(place, tuple, room)) return false;
   mine.state = Waiting::ready;
   return true;
 }
@@ -397,16 +349,16 @@ bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tupl
 bool SharedLog::admit() {
   bool has_admitted = false;
   for (std::uint64_t i = 0; i < sizes_.line && element_.line_count > 0 && has_room(); ++i) {
-    const std::optional<std::uint32_t> head = head_of_line();
+    const std::optional<std::uint32_t> head = line_->head();
     if (!head) {
       element_.line_count = 0;
       break;
     }
-    Waiting& one = line_[*head];
+    Waiting& one = line_->at(*head);
     if (one.state != Waiting::ready) break;
     if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
       // The process of the move has died, and another tuple may use its memory.
-      remove_from_line(one);
+      line_->remove(one, users_);
       continue;
     }
     const std::uint64_t last = numbers().last;
@@ -418,74 +370,24 @@ bool SharedLog::admit() {
     one.state = Waiting::admitted;
     --element_.line_count;
     drop_beyond_newest();
-    note_change();
+    users_.note_change();
     has_admitted = true;
   }
-  if (arena().wants_memory(index_)) arena().want_memory(index_, has_one_without_memory());
+  if (arena().wants_memory(index_)) arena().want_memory(index_, line_->has_one_without_memory());
   return has_admitted;
 }
 
-bool SharedLog::has_one_without_memory() const {
-  return std::any_of(line_, line_ + sizes_.line,
-                     [](const Waiting& one) { return one.state == Waiting::needs_memory; });
-}
-
-// ---- waits that only a dead process could end ------------------------------------------------
-
-std::exception_ptr SharedLog::died(const std::string& who, const char* what) const {
-  return std::make_exception_ptr(ProcessDied(fmt::format(
-      "element '{}' of shared space '{}': {}, {}, has died", name(), mapping_.name(), who, what)));
-}
-
-std::exception_ptr SharedLog::why_orphaned() const {
-  const auto owner = mapping_.dead_owner();
-  return owner ? died(*owner, "which owned the space") : nullptr;
-}
-
-std::optional<ErrorMark> SharedLog::mark() const {
-  if (element_.mark_state == shared::Element::unmarked) return std::nullopt;
-  const bool is_loss = element_.mark_state == shared::Element::marked_loss;
-  return ErrorMark(read_text(element_.mark), is_loss ? MarkCause::loss : MarkCause::error);
-}
-
-std::exception_ptr SharedLog::why_none_comes() const {
-  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set));
-  if (const auto error = why_orphaned()) return error;
-  const std::string who = read_text(element_.lost_mover);
-  return who.empty() ? nullptr : died(who, "the last that moved tuples into it");
-}
-
-std::exception_ptr SharedLog::why_no_room_comes() const {
-  if (const auto error = why_orphaned()) return error;
-  const std::string who = read_text(element_.lost_taker);
-  return who.empty() ? nullptr : died(who, "the last that observed or axed its tuples");
-}
-
 // ---- processes that use the element ----------------------------------------------------------
-
-void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
-  all |= my_bit();
-  write_text(lost, "");
-}
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
   // If the generations differ, the element of this view was deleted, and another one has its index
   // now. `process` has not used the new element, so nothing changes there.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
-  const auto leave = [&](shared::Word& all, shared::Who& lost) {
-    const std::uint32_t bit = std::uint32_t{1} << process;
-    if (all == bit) write_text(lost, who);
-    all &= ~bit;
-  };
-  leave(element_.movers, element_.lost_mover);
-  leave(element_.takers, element_.lost_taker);
-  for (std::uint32_t i = 0; i < sizes_.line; ++i)
-    if (line_[i].state != Waiting::nobody && line_[i].process == process)
-      remove_from_line(line_[i]);
-  element_.listeners &= ~(std::uint32_t{1} << process);
+  users_.forget(process, who);
+  line_->remove_all_of(process, users_);
   admit();
-  note_change();
+  users_.note_change();
 }
 
 }  // namespace pastset

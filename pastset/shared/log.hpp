@@ -4,8 +4,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +12,8 @@
 
 #include "base/payload.hpp"
 #include "pastset/shared/element_arena.hpp"
+#include "pastset/shared/element_users.hpp"
+#include "pastset/shared/line.hpp"
 #include "pastset/shared/mapping.hpp"
 #include "pastset/shared/sizes.hpp"
 
@@ -41,8 +41,6 @@ class SharedSpaceFull : public ElementError {
 class SharedLog {
  public:
   SharedLog(const SharedMapping& mapping, std::uint32_t index);
-  SharedLog(SharedLog&&) = default;
-  ~SharedLog();
   static std::uint64_t region_bytes(const SharedSizes& sizes);
 
   void clear();  ///< erases the tuples and the line of a deleted element
@@ -94,16 +92,14 @@ class SharedLog {
   /// 0 without keep_newest.
   std::uint64_t tuples_to_keep() const;
 
-  // ---- line of waiting moves
+  // ---- line of waiting moves, and processes
 
+  SharedLine& line() { return *line_; }
+  ElementUsers& users() { return users_; }
+  const ElementUsers& users() const { return users_; }
   /// Adds a move to the line, and returns its place there. `room` is the memory in which its tuple
   /// is already stored, if any. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
-  void leave_line(std::uint32_t place);  ///< frees a place of this process in the line
-  /// Releases the memory of the tuple at a place in the line, after the element was deleted.
-  void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
-  shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
-  bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
   /// Tries to find memory for `tuple`. A move by this process waits with it at position `place` of
@@ -119,37 +115,13 @@ class SharedLog {
   std::optional<base::Payload> glance(std::uint64_t number) const;
   SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
 
-  // ---- reasons why a wait can never end
+  // ---- death of other processes
 
-  // Each function returns nullptr if the wait may still end.
-  std::exception_ptr why_none_comes() const;     ///< why a missing tuple will never arrive
-  std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
-  std::exception_ptr why_orphaned() const;  ///< why every move fails: the owner of the space died
-  std::optional<ErrorMark> mark() const;    ///< error mark; nullopt if there is none
-
-  // ---- notification and death of other processes
-
-  bool listens() const { return (element_.listeners & my_bit()) != 0; }
-  void listen() { element_.listeners |= my_bit(); }
-  void no_longer_listen() { element_.listeners &= ~my_bit(); }
-  void note_change();  ///< counts a change; let_go() then wakes listening processes
   /// Removes the waiting moves and the bits of a process that has detached or died from the
   /// element. If it has died, `who` describes it; otherwise `who` is empty.
   void forget(std::uint32_t process, const std::string& who);
-  /// Records that this process has moved a tuple (is a mover), or has observed or axed one (is a
-  /// taker).
-  void note_mover() { note(element_.movers, element_.lost_mover); }
-  void note_taker() { note(element_.takers, element_.lost_taker); }
 
  private:
-  void note(shared::Word& all, shared::Who& lost) {
-    if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
-  }
-  void note_first(shared::Word& all, shared::Who& lost);
-  /// Returns the bit of this process; 0 while it has no entry in Segment::processes.
-  std::uint32_t my_bit() const {
-    return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
-  }
   shared::Slot& slot_of(std::uint64_t number) const { return slots_[number % sizes_.slots]; }
   void mend_present();
   void mend();
@@ -157,23 +129,16 @@ class SharedLog {
   std::optional<ElementArena::Place> place(std::span<const std::byte> tuple,
                                            std::optional<Room>& room);
   void refuse_what_never_fits(std::size_t bytes) const;
-  static void fill(shared::Slot& slot, std::span<const std::byte> tuple,
-                   const ElementArena::Place& place);
   void note_tuple(const shared::Slot& slot, std::uint64_t number);
   void store_oldest(std::uint64_t number);
-  bool store_in_line(shared::Waiting& mine, std::span<const std::byte> tuple,
-                     std::optional<Room>& room);
-  void remove_from_line(shared::Waiting& one);
+  bool store_in_line(std::uint32_t at, std::span<const std::byte> tuple, std::optional<Room>& room);
   struct Bytes {
     std::span<const std::byte> large;  ///< bytes of a large tuple, in its extent
     std::uint32_t extent = 0;
     base::Payload small;
   };
   Bytes bytes_of(const shared::Slot& slot) const;
-  bool has_one_without_memory() const;
-  std::optional<std::uint32_t> head_of_line() const;
   SharedArena& arena() const { return mapping_.arena(); }
-  std::exception_ptr died(const std::string& who, const char* what) const;
   [[noreturn]] void fail(const std::string& what) const;
   std::string name() const { return read_text(element_.name); }
 
@@ -182,13 +147,10 @@ class SharedLog {
   shared::Element& element_;
   SharedSizes sizes_;
   shared::Slot* slots_ = nullptr;
-  shared::Waiting* line_ = nullptr;
+  ElementUsers users_;
+  std::optional<SharedLine> line_;
   mutable std::optional<ElementArena> share_;
   std::uint64_t generation_ = 0;
-  std::uint32_t to_ring_ = 0;
-  std::map<std::uint32_t, SharedArena::Held>
-      // Holds of this process on tuples of its waiting moves, keyed by place in the line.
-      held_in_line_;
 };
 
 }  // namespace pastset

@@ -149,7 +149,7 @@ SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
   shown.slots = one.slots;
   shown.arena_bytes = one.arena_bytes;
   shown.arena_bytes_used = log.share().bytes_used();
-  shown.mark = log.mark().value_or("").text;
+  shown.mark = log.users().mark().value_or("").text;
   const auto processes = mapping_->processes();
   for (std::uint32_t process = 0; process < shared::processes_max; ++process)
     if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
