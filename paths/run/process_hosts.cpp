@@ -12,6 +12,7 @@
 
 #include "base/units.hpp"
 #include "paths/host/peers_of.hpp"
+#include "paths/run/live_tracing.hpp"
 #include "paths/run/process_peers.hpp"
 #include "paths/wire/transports.hpp"
 
@@ -72,7 +73,7 @@ ProcessHosts::ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan
 
 void ProcessHosts::make_hosts() {
   if (!options_.trace.directory.empty())
-    tracing_ = std::make_unique<Tracing>(runtime_, *plan_, kinds_, options_.seed, options_.trace);
+    tracing_ = make_tracing(runtime_, *plan_, kinds_, options_.seed, options_.trace);
   const auto peers = options_.is_one_host
                          ? peers_of_process(*plan_, options_.host, options_.run_key.get())
                          : peers_of(*plan_);

@@ -30,7 +30,9 @@ Tracing::Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds
   describe(options_.directory, plan, kinds_);
 }
 
-Tracing::~Tracing() {
+Tracing::~Tracing() { stop_watching(); }
+
+void Tracing::stop_watching() {
   for (Host* host : hosts_) host->watch_deployments(nullptr);
 }
 
@@ -43,14 +45,15 @@ void Tracing::add(Host& host) {
 
 void Tracing::trace(const std::filesystem::path& directory, HostView& view, std::string name,
                     std::size_t virtual_lane_records) {
-  if (runtime_.is_virtual())
-    view.recorder().reserve(virtual_lane_records, eventspace::WhenFull::flush);
-  else
-    view.recorder().reserve(lane_records, eventspace::WhenFull::drop);
+  reserve(view.recorder(), virtual_lane_records);
   auto writer =
       std::make_unique<eventspace::TraceWriter>(directory, header_of(view), view.recorder());
   const runtime::Lock lock(mutex_);
   traced_.push_back({&view, std::move(name), std::move(writer)});
+}
+
+void Tracing::reserve(eventspace::Recorder& recorder, std::size_t virtual_lane_records) const {
+  recorder.reserve(virtual_lane_records, eventspace::WhenFull::flush);
 }
 
 void Tracing::made(Deployment& deployment) {
@@ -68,14 +71,6 @@ void Tracing::made(Deployment& deployment) {
     spdlog::warn("{}; deployment '{}' of host {} is not traced", error.what(), deployment.label(),
                  deployment.name());
   }
-}
-
-void Tracing::wired(Deployment& deployment) {
-  if (runtime_.is_virtual() || !deployment.recorder().is_on()) return;
-  const auto clocks = watch_clocks_of(deployment);
-  const runtime::Lock lock(mutex_);
-  for (Traced& one : traced_)
-    if (one.view == &deployment) one.clocks = clocks;
 }
 
 void Tracing::ended(Deployment& deployment) noexcept {
@@ -96,67 +91,12 @@ eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
   header.host = view.name();
   header.host_number = view.index();
   header.plan = view.plan().digest.text();
-  header.clock = runtime_.is_virtual() ? "virtual" : "steady";
+  header.clock = clock_name();
   header.origin_utc_nanos = runtime_.utc_at_zero().count();
   header.seed = seed_;
   header.command = options_.command;
   header.started = runtime_.utc_text();
   return header;
-}
-
-void Tracing::start() {
-  if (runtime_.is_virtual()) return;
-  // Uses a thread, because a flush in a service context would delay the operations of other hosts.
-  flushing_ = runtime_.spawn(runtime::ContextRole::thread, {"trace of", "this process", 0}, [this] {
-    while (true) {
-      runtime_.sleep_for(flush_every);
-      flush_all();
-    }
-  });
-  for (Host* host : hosts_) watch_clocks_of(host->deployment());
-}
-
-/// Starts a task that reads and records the clocks of peers until the deployment ends.
-std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Deployment& deployment) {
-  const auto watch = std::make_shared<runtime::Task>(
-      runtime_.spawn(runtime::ContextRole::service, {"clocks of", deployment.name(), 0},
-                     [this, &deployment] { watch_clocks(deployment); }));
-  deployment.before_end([watch] {
-    watch->cancel();
-    watch->join();
-  });
-  return watch;
-}
-
-void Tracing::watch_clocks(Deployment& deployment) {
-  std::vector<std::uint32_t> peers = deployment.remote_calls().peers();
-  while (!peers.empty()) {
-    std::erase_if(peers, [&](std::uint32_t peer) {
-      try {
-        look_at_clock(deployment, peer);
-        return false;
-      } catch (const TravelError& error) {  // the peer has ended, or its clock cannot be read
-        spdlog::debug("{}; its clock is no longer read", error.what());
-        return true;
-      }
-    });
-    runtime_.sleep_for(clocks_every);
-  }
-}
-
-void Tracing::look_at_clock(Deployment& deployment, std::uint32_t peer) {
-  RemoteCalls::ClockReading best = deployment.remote_calls().read_clock(peer);
-  for (int look = 1; look < clock_looks; ++look) {
-    const RemoteCalls::ClockReading reading = deployment.remote_calls().read_clock(peer);
-    if (reading.answered - reading.asked < best.answered - best.asked) best = reading;
-  }
-  eventspace::EventRecord record;
-  record.place = peer;
-  record.kind = static_cast<std::uint8_t>(eventspace::EventKind::clock);
-  record.sequence = static_cast<std::uint64_t>(best.shown.count());
-  record.down_nanos = best.asked.count();
-  record.up_nanos = best.answered.count();
-  deployment.recorder().add(record);
 }
 
 void Tracing::flush_all() {
@@ -172,11 +112,13 @@ void Tracing::flush_all() {
   }
 }
 
+void Tracing::note_clock_watch(const HostView& view, std::shared_ptr<runtime::Task> watch) {
+  const runtime::Lock lock(mutex_);
+  for (Traced& one : traced_)
+    if (one.view == &view) one.clocks = watch;
+}
+
 std::vector<std::string> Tracing::finish() {
-  if (flushing_) {
-    flushing_.cancel();
-    flushing_.join();
-  }
   std::list<Traced> all;
   {
     const runtime::Lock lock(mutex_);

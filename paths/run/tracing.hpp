@@ -20,18 +20,11 @@ namespace paths {
 ///
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
 /// Throws:  std::runtime_error, naming the file, if it cannot be created or exists already.
-/// Context: On the steady clock, a separate thread writes every `flush_every`, so that recording
-///          never waits for a file. A recorder that adds more than `lane_records` records between
-///          two writes loses the excess, and the loss is counted. On the virtual clock, where
-///          writing takes no time, no record is lost.
-class Tracing final : public DeploymentWatcher {
+/// Context: a recorder that is full writes its records itself, so that none is lost. This class is
+///          for the virtual clock, where writing takes no time. LiveTracing is for the steady
+///          clock.
+class Tracing : public DeploymentWatcher {
  public:
-  static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// Hosts read the clocks of their peers in series of `clock_looks` readings, with the pause
-  /// `clocks_every` between two series. Only the fastest reading of a series is recorded.
-  static constexpr int clock_looks = 16;
-  static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
-  static constexpr std::size_t lane_records = 1 << 16;
   /// Total capacity, in records, of all recorders on the virtual clock, where there may be
   /// thousands of recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
@@ -42,10 +35,23 @@ class Tracing final : public DeploymentWatcher {
   ~Tracing() override;
 
   void add(Host& host);  ///< called before Host::start()
-  void start();          ///< called in a thread or fiber of the runtime, after the last add()
+  /// Called in a thread or fiber of the runtime, after the last add().
+  virtual void start() {}
   /// Writes the remaining records. Returns, for each host with an incomplete trace, a line with the
   /// number of lost records and the reason. Requires: all hosts have ended.
-  std::vector<std::string> finish();
+  virtual std::vector<std::string> finish();
+
+ protected:
+  const std::vector<Host*>& hosts() const { return hosts_; }
+  /// After this call, deployments call no function of this object any more.
+  void stop_watching();
+  /// Writes the records that were made so far.
+  void flush_all();
+  /// Ends the task `watch` before the trace of `view` ends.
+  void note_clock_watch(const HostView& view, std::shared_ptr<runtime::Task> watch);
+  void wired(Deployment& /*deployment*/) override {}
+
+  runtime::Runtime& runtime_;
 
  private:
   /// Owner of one trace: a host, or a deployment of the host that Host::deploy() has made.
@@ -57,22 +63,20 @@ class Tracing final : public DeploymentWatcher {
     std::shared_ptr<runtime::Task> clocks = {};  ///< task that reads the clocks of peers
   };
   void made(Deployment& deployment) override;
-  void wired(Deployment& deployment) override;
   void ended(Deployment& deployment) noexcept override;
 
   void trace(const std::filesystem::path& directory, HostView& view, std::string name,
              std::size_t virtual_lane_records);
-  std::shared_ptr<runtime::Task> watch_clocks_of(Deployment& deployment);
-  void watch_clocks(Deployment& deployment);
-  void look_at_clock(Deployment& deployment, std::uint32_t peer);
+  /// Reserves memory for records. On the virtual clock a lane of the recorder has
+  /// `virtual_lane_records`.
+  virtual void reserve(eventspace::Recorder& recorder, std::size_t virtual_lane_records) const;
+  virtual std::string clock_name() const { return "virtual"; }
   eventspace::TraceHeader header_of(const HostView& view) const;
-  void flush_all();
   void finish(std::list<Traced>& ended);
   /// Returns a message about the missing records of a trace and the reason; "" if the trace is
   /// complete.
   static std::string lack_of(const Traced& one);
 
-  runtime::Runtime& runtime_;
   const WrapperKinds& kinds_;
   const TraceOptions options_;
   const std::uint64_t seed_;
@@ -80,7 +84,6 @@ class Tracing final : public DeploymentWatcher {
   runtime::Mutex mutex_;      // guards traced_ and lacks_; also held while flushing
   std::list<Traced> traced_;  // a list, because entries must keep their memory addresses
   std::vector<std::string> lacks_;
-  runtime::Task flushing_;
 };
 
 }  // namespace paths

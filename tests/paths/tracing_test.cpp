@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/tracing_test.cpp — trace directories of simulated runs.
-#include "paths/run/tracing.hpp"
-
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -14,6 +12,7 @@
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
 #include "paths/plan/structure_of.hpp"
+#include "paths/run/live_tracing.hpp"
 #include "paths/wire/local/transport.hpp"
 #include "tests/support/traced_run.hpp"
 
@@ -200,9 +199,9 @@ TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
   runtime::Runtime runtime;  // steady clock, on which no records are flushed before the end
   paths::LocalNetwork network(sim.plan().hosts.size());
   paths::Host host(runtime, sim.shared_plan(), 0, sim.kinds(), network.transport(0));
-  paths::Tracing tracing(runtime, sim.plan(), sim.kinds(), 1, {folder.path().string(), {}});
+  paths::LiveTracing tracing(runtime, sim.plan(), sim.kinds(), 1, {folder.path().string(), {}});
   tracing.add(host);
-  const std::size_t room = paths::Tracing::lane_records;
+  const std::size_t room = paths::LiveTracing::lane_records;
   for (std::size_t i = 0; i < room + 3; ++i) host.recorder().add({});
   if (is_lost) std::filesystem::remove_all(folder.path());
   const std::string dropped =
