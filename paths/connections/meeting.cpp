@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/continuation.hpp"
+
 namespace paths {
 namespace {
 
@@ -37,8 +39,10 @@ void Meeting::await_peers(runtime::Deadline limit) {
   runtime::Lock lock(table_.mutex());
   while (!absent().empty() && failed_.empty()) {
     if (give_up_lost(lock)) continue;
-    const bool is_last = table_.runtime().is_virtual() || limit.at <= next_word;
-    const runtime::Deadline until = is_last ? limit : runtime::Deadline::written_at(next_word);
+    // On the virtual clock the user needs no word, because waits take no time.
+    const runtime::Deadline until =
+        runtime::sooner(table_.runtime(), limit, runtime::Deadline::default_at(next_word));
+    const bool is_last = until.at == limit.at;
     const runtime::Reason reason{"the peers of host", table_.name()};
     if (waiting_.wait(lock, until, reason) == runtime::Woken::notified) continue;
     for (const std::uint32_t peer : absent()) {

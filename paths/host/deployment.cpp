@@ -98,13 +98,18 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
 
 void Deployment::start() {
   remote_calls_.connect();
-  if (!runtime_.is_virtual() && plan_->hosts.size() > 1)
-    beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_}, [this] {
-      for (;;) {
-        runtime_.sleep_for(connections_.liveness().look_pause());
-        connections_.liveness().look_after_peers();
-      }
-    });
+  if (!runtime_.is_virtual()) {
+    if (plan_->hosts.size() > 1)
+      beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_}, [this] {
+        for (;;) {
+          runtime_.sleep_for(connections_.liveness().look_pause());
+          connections_.liveness().look_after_peers();
+        }
+      });
+    if (label().empty())
+      meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
+                                [this] { connections_.meeting().await_peers(deadline()); });
+  }
   if (!label().empty()) {
     const std::string failure = connections_.meeting().deploy(deadline());
     if (!failure.empty()) {
@@ -113,18 +118,15 @@ void Deployment::start() {
           name(), label(), "",
           fmt::format("number {} of deployment '{}' failed: {}", number(), label(), failure));
     }
-  } else if (!runtime_.is_virtual()) {
-    meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
-                              [this] { connections_.meeting().await_peers(deadline()); });
   }
   instance_->start_wrappers();
 }
 
 runtime::Deadline Deployment::end_deadline() {
   const runtime::Deadline usual = deadline();
-  if (runtime_.is_virtual() || connections_.sender().failure().empty()) return usual;
+  if (connections_.sender().failure().empty()) return usual;
   return runtime::sooner(runtime_, usual,
-                         runtime::Deadline::written_at(runtime_.now() + Liveness::parting_time));
+                         runtime::Deadline::default_at(runtime_.now() + Liveness::parting_time));
 }
 
 std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
@@ -201,9 +203,7 @@ void Deployment::end_services() {
     // clock the wait then has no limit, so that the clock reports a deadlock.
     const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
-      services_.wait_for_change(runtime_.is_virtual() && is_stuck
-                                    ? runtime::Deadline::never()
-                                    : runtime::Deadline{runtime_.now() + pause, true});
+      services_.wait_for_change({.at = runtime_.now() + pause, .written = !is_stuck});
     else if (is_stuck && runtime_.is_virtual())
       return;  // no context remains that could end the operations
     else if (is_stuck)
