@@ -11,6 +11,7 @@
 #include "base/errors.hpp"
 #include "base/link_model/host_costs.hpp"
 #include "base/units.hpp"
+#include "paths/plan/host_view.hpp"
 
 namespace groups {
 namespace {
@@ -30,9 +31,10 @@ bool is_message(Action action) { return action == Action::send || action == Acti
 
 WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
                         const runtime::Runtime& runtime) {
-  if (!runtime.is_virtual() || plan.costs == nullptr) return {};
+  const tuning::HostCosts* const costs = paths::simulated_costs(plan, runtime);
+  if (costs == nullptr) return {};
   const double speed = plan.hosts[host].speed;
-  return {plan.costs->fold_bytes_per_second() * speed, plan.costs->copy_bytes_per_second() * speed};
+  return {costs->fold_bytes_per_second() * speed, costs->copy_bytes_per_second() * speed};
 }
 
 std::string OperationName::text() const {

@@ -17,7 +17,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       carrier(by),
       due_queue(of.is_virtual()),
       link_scheduler(of, *plan, number, links, due_queue),
-      processor(of.is_virtual() && plan->costs && !is_switch()
+      processor(simulated_costs(*plan, of) != nullptr && !is_switch()
                     ? std::make_unique<ChargedProcessor>(*plan)
                     : nullptr),
       own_rejections_(name) {}

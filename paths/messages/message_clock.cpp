@@ -61,7 +61,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   // Requires: the mutex of the endpoint is held.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
-    if (due_queue.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
+    if (due_queue.empty() || clock_.is_stopped_) return;
     if (std::exchange(are_known_, true)) return;
     clock_.state_.runtime.add_poller(*this);
   }

@@ -14,6 +14,10 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);
 }
 
+const tuning::HostCosts* simulated_costs(const Plan& plan, const runtime::Runtime& runtime) {
+  return runtime.is_virtual() ? plan.costs.get() : nullptr;
+}
+
 runtime::Deadline HostView::deadline() const { return deadline_of(*plan_, runtime_); }
 
 base::Nanos HostView::operation_end(base::Nanos time_left) const {

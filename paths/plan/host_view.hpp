@@ -17,6 +17,10 @@ namespace paths {
 /// Returns the deadline of a wait that begins now: the duration that the config declares, from now.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime);
 
+/// Returns the costs of work on the hosts if the run simulates them: on the virtual clock, if the
+/// config states costs. Otherwise returns nullptr.
+const tuning::HostCosts* simulated_costs(const Plan& plan, const runtime::Runtime& runtime);
+
 /// Names, clock and recorder of a host of a plan. Joins and rounds at roots need only these, so
 /// they do not depend on connections and stages.
 ///

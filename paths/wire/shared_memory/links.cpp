@@ -12,7 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
 #include "runtime/polling/moment.hpp"
@@ -39,7 +38,6 @@ std::uint32_t link_number(ConnectionId connection) {
 // ---- thread-safe functions -------------------------------------------------------------------
 
 void Links::start(Receiver& receiver) {
-  ENSURE(!runtime_.is_virtual());
   const Peers::Peer& self = peers_->hosts[host_];
   const auto do_without = [&](const std::string& why) {
     sign_ = PollingFlag();

@@ -55,7 +55,6 @@ HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
 // ---- thread-safe functions -------------------------------------------------------------------
 
 void Sockets::start(Receiver& receiver) {
-  ENSURE(!runtime_.is_virtual());
   const Peers::Peer& self = peers_->hosts[host_];
   const auto fail = [&self](const std::string& reason) {
     throw TravelError(self.name, "", "",
