@@ -13,8 +13,9 @@
 namespace paths {
 
 namespace expansion {
+class ClusterTransfers;
 class CollectiveExpansion;
-}
+}  // namespace expansion
 
 /// Description of a word of the setting `transfer`, which selects how tuples of a cluster reach the
 /// other clusters. paths/config/algorithms/all.cpp lists all words.
@@ -28,7 +29,7 @@ struct TransferWord {
   std::string with_one = {};
   bool asks = false;  ///< whether a root requests tuples when it cannot decide a round
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
-  void (*expand)(expansion::CollectiveExpansion&, std::uint32_t into, std::uint32_t from) = nullptr;
+  void (*expand)(expansion::ClusterTransfers&, std::uint32_t into, std::uint32_t from) = nullptr;
 };
 
 /// Description of a word of the setting `algorithm`. paths/config/algorithms/all.cpp lists all

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/algorithms/transfers.cpp — transfers of tuples from one cluster to another.
-#include "paths/config/expand/collective.hpp"
+#include "paths/config/expand/cluster_transfers.hpp"
 
 namespace paths {
 
-using expansion::CollectiveExpansion;
+using expansion::ClusterTransfers;
 
 TransferWord pull_word() {
   TransferWord word;
   word.name = "pull";
   word.help = "A root keeps asking the others for their newest tuple (Bongo et al. 2004).";
-  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
-    collective.write_prefetch(into, from);
+  word.expand = [](ClusterTransfers& transfers, std::uint32_t into, std::uint32_t from) {
+    transfers.write_prefetch(into, from);
   };
   return word;
 }
@@ -20,8 +20,8 @@ TransferWord push_word() {
   TransferWord word;
   word.name = "push";
   word.help = "A root sends its tuples unrequested (Kielmann et al. 1999).";
-  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
-    collective.write_push(into, from);
+  word.expand = [](ClusterTransfers& transfers, std::uint32_t into, std::uint32_t from) {
+    transfers.write_push(into, from);
   };
   return word;
 }
@@ -31,9 +31,9 @@ TransferWord demand_word() {
   word.name = "demand";
   word.help = "A root that cannot decide asks for one tuple.";
   word.asks = true;
-  word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
-    collective.write_asks(into, from);
-    collective.write_push(into, from);
+  word.expand = [](ClusterTransfers& transfers, std::uint32_t into, std::uint32_t from) {
+    transfers.write_asks(into, from);
+    transfers.write_push(into, from);
   };
   return word;
 }

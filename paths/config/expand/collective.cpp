@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "paths/config/expand/cluster_transfers.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 
 namespace paths::expansion {
@@ -27,17 +28,6 @@ CollectiveExpansion::CollectiveExpansion(const MultiCluster& all,
       routes_(routes) {
   for (std::uint32_t cluster = 0; cluster < all.clusters.size(); ++cluster)
     if (!all.computing(cluster).empty()) clusters_.push_back(cluster);
-}
-
-std::string CollectiveExpansion::name(std::string_view part) const {
-  std::string name = collective_.name.text();
-  name += '.';
-  return name += part;
-}
-
-std::uint32_t CollectiveExpansion::root_of(std::uint32_t cluster) const {
-  return cluster == collective_.root_cluster ? collective_.root_host
-                                             : all_.computing(cluster).front();
 }
 
 void CollectiveExpansion::add_path(std::uint32_t host, std::uint32_t threads, Way way) {
@@ -74,7 +64,7 @@ Settings CollectiveExpansion::join(std::string_view part, std::uint32_t host,
     entries.push_back(entry_of(kind_.root_slot, *root_slot));
     settings = Settings::map(std::move(entries), position_);
   }
-  return writer_.share(name(part), collective_.kind, host, settings, position_);
+  return writer_.share(name_in(collective_, part), collective_.kind, host, settings, position_);
 }
 
 /// Appends to `way` the wrappers from `host` down to the root of its cluster, and then `rest`.
@@ -157,7 +147,7 @@ void CollectiveExpansion::write_schedule() {
   const Settings schedule = in_place("schedule", std::move(settings));
   for (const std::uint32_t cluster : clusters_)
     for (const std::uint32_t host : all_.computing(cluster)) {
-      const std::string result = name("result." + all_.host_name(host));
+      const std::string result = name_in(collective_, "result." + all_.host_name(host));
       writer_.element(result, host,
                       checks() ? partial_template(collective_.value) : collective_.value, 1,
                       position_);
@@ -173,7 +163,7 @@ void CollectiveExpansion::write_schedule() {
 }
 
 void CollectiveExpansion::write_tree() {
-  const std::string result = name("result");
+  const std::string result = name_in(collective_, "result");
   writer_.element(result, collective_.root_host,
                   checks() ? partial_template(collective_.value) : collective_.value, 1, position_);
   Way end;
@@ -186,12 +176,12 @@ void CollectiveExpansion::write_tree() {
   end.push_back(store(result, position_));
   for (const std::uint32_t cluster : clusters_) {
     Way rest = below_clusters_;
-    const std::uint32_t from = root_of(cluster);
+    const std::uint32_t from = root_of(all_, collective_, cluster);
     const auto& delay = all_.clusters[cluster].broadcast_delay;
     if (delay && cluster != collective_.root_cluster)
-      rest.push_back(
-          routes_.link_stage(name("broadcast_delay." + all_.cluster_name(cluster)), from,
-                             Settings::map({entry("latency", *delay)}, delay->position()), "up"));
+      rest.push_back(routes_.link_stage(
+          name_in(collective_, "broadcast_delay." + all_.cluster_name(cluster)), from,
+          Settings::map({entry("latency", *delay)}, delay->position()), "up"));
     routes_.route(rest, from, collective_.root_host, collective_.name);
     append(rest, end);
     write_cluster(cluster, rest);

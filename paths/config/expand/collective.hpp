@@ -58,13 +58,6 @@ class CollectiveExpansion {
   /// cluster has threads, writes one tree.
   void write_newest();
 
-  // Functions that TransferWord::expand calls. They write the paths that bring tuples from the
-  // cluster `from` to the cluster `into`.
-
-  void write_prefetch(std::uint32_t into, std::uint32_t from);
-  void write_push(std::uint32_t into, std::uint32_t from);
-  void write_asks(std::uint32_t into, std::uint32_t from);
-
   base::Settings in_place(std::string kind, Entries settings) const {
     return expansion::in_place(std::move(kind), std::move(settings), position_);
   }
@@ -85,13 +78,6 @@ class CollectiveExpansion {
                       std::optional<std::uint32_t> root_slot);
   base::Settings check(const Telling& telling, const std::string& result, const Way& combine,
                        const Way& asks) const;
-  bool has_all_links();
-
-  std::string name(std::string_view part) const;
-  /// Returns a name for an element or wrapper at the root of the cluster `here`, which it uses to
-  /// exchange values with the cluster `other`. `kind` is a part of the name.
-  std::string between(std::string_view kind, std::uint32_t here, std::uint32_t other) const;
-  std::uint32_t root_of(std::uint32_t cluster) const;
   base::Settings text(std::string words) const { return word(std::move(words), position_); }
   base::Settings number(std::uint64_t value) const { return text(std::to_string(value)); }
   void add_path(std::uint32_t host, std::uint32_t threads, Way way);
@@ -108,7 +94,6 @@ class CollectiveExpansion {
   Routes& routes_;
   std::vector<std::uint32_t> clusters_;  ///< clusters that have threads
   Way above_joins_, below_clusters_;
-  bool skips_ = true;  ///< whether other clusters may skip all results but the newest
 };
 
 }  // namespace paths::expansion
