@@ -10,6 +10,11 @@
 #include "runtime/polling/moment.hpp"
 
 namespace paths {
+namespace {
+
+std::uint32_t own_number(ConnectionId connection) { return static_cast<std::uint32_t>(connection); }
+
+}  // namespace
 
 void Link::begin(RingArea rings, PollingFlag peer, int direction) {
   const int other = 1 - direction;
@@ -62,7 +67,7 @@ bool Link::is_open(std::uint32_t connection) {
 }
 
 template <class AnyFrame>
-void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
+void Link::write(ConnectionId connection, const AnyFrame& frame) {
   runtime::Lock sending(sending_);
   if (!is_open(own_number(connection))) return;
   if constexpr (std::is_same_v<AnyFrame, Frame>)
@@ -70,8 +75,8 @@ void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   ENSURE(!detour_);  // a diverted link sends no short frames
   writer_.write(own_number(connection), frame);
 }
-template void Link::write_any(ConnectionId, const Frame&);
-template void Link::write_any(ConnectionId, const ShortFrame&);
+template void Link::write(ConnectionId, const Frame&);
+template void Link::write(ConnectionId, const ShortFrame&);
 
 bool Link::close(ConnectionId id) {
   const std::uint32_t connection = own_number(id);

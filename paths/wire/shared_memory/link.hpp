@@ -75,8 +75,9 @@ class Link {
   std::optional<ConnectionId> connect();
   /// Writes a frame. Discards the frame if the connection is closed. Throws LinkError, and any
   /// exception of the encoding.
-  void write(ConnectionId connection, const Frame& frame) { write_any(connection, frame); }
-  void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
+  /// `AnyFrame` is Frame or ShortFrame.
+  template <class AnyFrame>
+  void write(ConnectionId connection, const AnyFrame& frame);
   /// Closes a connection and notifies the peer. Returns false if the connection was closed already.
   bool close(ConnectionId connection);
   /// Returns whether frames are kept because the ring had no room for them.
@@ -123,15 +124,10 @@ class Link {
   void wake_peer();
 
  private:
-  static std::uint32_t own_number(ConnectionId connection) {
-    return static_cast<std::uint32_t>(connection);
-  }
   bool is_open(std::uint32_t connection);
   bool is_surely_open(std::uint32_t connection) const {
     return surely_open_.load(std::memory_order_acquire) == connection;
   }
-  template <class AnyFrame>
-  void write_any(ConnectionId connection, const AnyFrame& frame);
 
   runtime::Mutex sending_;
   FrameWriter writer_;
