@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -95,6 +94,7 @@ class Figures {
   std::uint64_t incomplete_rounds_of(std::uint32_t host) const { return missing_[host]; }
 
  private:
+  class Reporting;
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
@@ -186,21 +186,6 @@ class Figures {
   bool is_around(const Round& round, std::uint32_t probe) const;
   void add_answered(const Round& round);
   void count_missing(const Round& round);
-
-  void report_joins(Report& report) const;
-  void report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
-                     Report& report) const;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> hops_of_links() const;
-  std::uint32_t busiest_of(const std::vector<std::uint32_t>& hops) const;
-  std::string cluster_of(std::uint32_t tree) const;
-  JoinReport::Contributor report_contributor(std::uint32_t probe,
-                                             const ContributorFigures& figures) const;
-  void report_hops(Report& report) const;
-  void report_links(Report& report) const;
-  void report_paths(Report& report) const;
-  void report_critical(Report& report, const std::vector<std::int64_t>& noise) const;
-  CriticalReport report_tree(std::uint32_t number, const std::vector<std::int64_t>& noise) const;
-  std::string graph_of(std::uint32_t tree) const { return shape_.graphs[shape_.trees[tree].graph]; }
 
   const Shape& shape_;
   std::vector<HopFigures> hops_;

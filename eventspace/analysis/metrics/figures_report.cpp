@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "base/units.hpp"
 #include "eventspace/analysis/metrics/figures.hpp"
@@ -43,15 +46,56 @@ double nanos_of_byte(const Structure::Wrapper& link) {
 
 }  // namespace
 
+/// Writes the figures into reports.
+class Figures::Reporting {
+ public:
+  explicit Reporting(const Figures& all)
+      : shape_(all.shape_),
+        hops_(all.hops_),
+        tree_of_hop_(all.tree_of_hop_),
+        joins_(all.joins_),
+        paths_(all.paths_),
+        trees_(all.trees_),
+        critical_leaves_(all.critical_leaves_),
+        links_(all.links_) {}
+
+  void report_joins(Report& report) const;
+  void report_hops(Report& report) const;
+  void report_links(Report& report) const;
+  void report_paths(Report& report) const;
+  void report_critical(Report& report, const std::vector<std::int64_t>& noise) const;
+
+ private:
+  JoinReport::Contributor report_contributor(std::uint32_t probe,
+                                             const ContributorFigures& figures) const;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> hops_of_links() const;
+  std::uint32_t busiest_of(const std::vector<std::uint32_t>& hops) const;
+  CriticalReport report_tree(std::uint32_t number, const std::vector<std::int64_t>& noise) const;
+  void report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
+                     Report& report) const;
+  std::string cluster_of(std::uint32_t tree) const;
+  std::string graph_of(std::uint32_t tree) const { return shape_.graphs[shape_.trees[tree].graph]; }
+
+  const Shape& shape_;
+  const std::vector<HopFigures>& hops_;
+  const std::vector<std::uint32_t>& tree_of_hop_;
+  const std::vector<JoinFigures>& joins_;
+  const std::vector<PathFigures>& paths_;
+  const std::vector<TreeFigures>& trees_;
+  const std::vector<Total>& critical_leaves_;
+  const std::unordered_map<std::uint32_t, LinkFigures>& links_;
+};
+
 void Figures::report(Report& report, const std::vector<std::int64_t>& noise) const {
-  report_joins(report);
-  report_hops(report);
-  report_links(report);
-  report_paths(report);
-  report_critical(report, noise);
+  const Reporting reporting(*this);
+  reporting.report_joins(report);
+  reporting.report_hops(report);
+  reporting.report_links(report);
+  reporting.report_paths(report);
+  reporting.report_critical(report, noise);
 }
 
-void Figures::report_joins(Report& report) const {
+void Figures::Reporting::report_joins(Report& report) const {
   for (std::uint32_t number = 0; number < joins_.size(); ++number) {
     const Join& join = shape_.joins[number];
     const JoinFigures& figures = joins_[number];
@@ -85,8 +129,8 @@ void Figures::report_joins(Report& report) const {
   }
 }
 
-JoinReport::Contributor Figures::report_contributor(std::uint32_t number,
-                                                    const ContributorFigures& figures) const {
+JoinReport::Contributor Figures::Reporting::report_contributor(
+    std::uint32_t number, const ContributorFigures& figures) const {
   JoinReport::Contributor contributor;
   const Probe& entering = shape_.probes[number];
   contributor.slot = shape_.structure.stages[entering.stage].slot + entering.slot;
@@ -112,7 +156,7 @@ JoinReport::Contributor Figures::report_contributor(std::uint32_t number,
   return contributor;
 }
 
-void Figures::report_hops(Report& report) const {
+void Figures::Reporting::report_hops(Report& report) const {
   for (std::uint32_t number = 0; number < hops_.size(); ++number) {
     const Hop& hop = shape_.hops[number];
     const HopFigures& figures = hops_[number];
@@ -152,7 +196,7 @@ void Figures::report_hops(Report& report) const {
 
 /// Returns for each link the hops (wrappers between two collectors) that contain it, keyed by the
 /// link's wrapper. A link may be on many paths.
-std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::hops_of_links() const {
+std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::Reporting::hops_of_links() const {
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops;
   for (std::uint32_t number = 0; number < hops_.size(); ++number) {
     const Hop& hop = shape_.hops[number];
@@ -161,7 +205,7 @@ std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::hops_of_links() con
   return hops;
 }
 
-std::uint32_t Figures::busiest_of(const std::vector<std::uint32_t>& hops) const {
+std::uint32_t Figures::Reporting::busiest_of(const std::vector<std::uint32_t>& hops) const {
   return *std::max_element(hops.begin(), hops.end(), [&](std::uint32_t a, std::uint32_t b) {
     return hops_[a].down.count() < hops_[b].down.count();
   });
@@ -170,7 +214,7 @@ std::uint32_t Figures::busiest_of(const std::vector<std::uint32_t>& hops) const 
 /// Reports the links. The times are from the link's own records if there are any. Otherwise they
 /// are from the collectors around the link, which is less exact: those times include the wait for
 /// earlier messages.
-void Figures::report_links(Report& report) const {
+void Figures::Reporting::report_links(Report& report) const {
   for (const auto& [wrapper, hops] : hops_of_links()) {
     const Hop& first = shape_.hops[hops.front()];
     const Structure::Host& from = shape_.structure.hosts[first.from_host];
@@ -209,7 +253,7 @@ void Figures::report_links(Report& report) const {
   }
 }
 
-void Figures::report_paths(Report& report) const {
+void Figures::Reporting::report_paths(Report& report) const {
   for (std::uint32_t number = 0; number < paths_.size(); ++number) {
     const Structure::Path& path = shape_.structure.paths[number];
     const PathFigures& figures = paths_[number];
@@ -235,7 +279,8 @@ void Figures::report_paths(Report& report) const {
   }
 }
 
-void Figures::report_critical(Report& report, const std::vector<std::int64_t>& noise) const {
+void Figures::Reporting::report_critical(Report& report,
+                                         const std::vector<std::int64_t>& noise) const {
   std::vector<std::vector<std::uint32_t>> trees_of_graph(shape_.graphs.size());
   for (std::uint32_t number = 0; number < trees_.size(); ++number) {
     const Tree& tree = shape_.trees[number];
@@ -256,15 +301,15 @@ void Figures::report_critical(Report& report, const std::vector<std::int64_t>& n
       report_series(trees_of_graph[graph], shape_.graphs[graph], report);
 }
 
-std::string Figures::cluster_of(std::uint32_t tree) const {
+std::string Figures::Reporting::cluster_of(std::uint32_t tree) const {
   const std::uint32_t stage = shape_.probes[shape_.trees[tree].probes.front()].stage;
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
 /// Adds series of values for several trees together. Rows of different trees that cover the same
 /// rounds are added up.
-void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
-                            Report& report) const {
+void Figures::Reporting::report_series(const std::vector<std::uint32_t>& trees,
+                                       const std::string& what, Report& report) const {
   const auto add = [&](const std::string& figure, const auto& blocks_of) {
     std::vector<Blocks::Row> all;
     bool is_any = false;
@@ -285,8 +330,8 @@ void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::
         [cause](const TreeFigures& tree) -> const Blocks& { return tree.causes_of_rounds[cause]; });
 }
 
-CriticalReport Figures::report_tree(std::uint32_t number,
-                                    const std::vector<std::int64_t>& noise) const {
+CriticalReport Figures::Reporting::report_tree(std::uint32_t number,
+                                               const std::vector<std::int64_t>& noise) const {
   const Tree& tree = shape_.trees[number];
   const TreeFigures& figures = trees_[number];
   CriticalReport critical;
