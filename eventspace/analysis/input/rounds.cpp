@@ -14,6 +14,12 @@ constexpr std::size_t ended_max = std::size_t{1} << 14;
 
 }  // namespace
 
+const Pass* pass_of(const Shape& shape, const Round& round, std::uint32_t probe) {
+  if (probe == none) return nullptr;
+  const Pass& pass = round.passes[shape.probes[probe].place];
+  return pass.is_here ? &pass : nullptr;
+}
+
 bool is_answered_above(const Shape& shape, const Round& round) {
   const Tree& tree = shape.trees[round.tree];
   if (!tree.has_periodic || round.here > tree.leaves.size()) return false;

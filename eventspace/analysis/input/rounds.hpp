@@ -44,6 +44,10 @@ struct Round {
 /// that none continued further down.
 bool is_answered_above(const Shape& shape, const Round& round);
 
+/// Returns the operation of the round at a Probe. Returns nullptr if it is missing, or if `probe`
+/// is none.
+const Pass* pass_of(const Shape& shape, const Round& round, std::uint32_t probe);
+
 /// Assembles rounds from the records of all hosts.
 ///
 /// Each round is passed to `done` exactly once: when it is complete, or when it is dropped. The

@@ -14,6 +14,37 @@ namespace {
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
+/// Whether the times of an operation at a collector enclose its times at the collector below.
+bool is_around(const Shape& shape, const Round& round, std::uint32_t number) {
+  const Pass& here = round.passes[shape.probes[number].place];
+  const Pass* below = pass_of(shape, round, shape.probes[number].below);
+  return below == nullptr ||
+         (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
+}
+
+/// Whether the records of a round contradict each other: an operation took longer at a collector
+/// than at the collector above it. Times of two hosts are compared with a tolerance. Times above
+/// and below a join are not compared, because some contributors do not wait for the result from
+/// below the join.
+bool is_contradictory(const Shape& shape, const Round& round) {
+  if (round.is_one_way) return false;
+  for (const std::uint32_t number : shape.trees[round.tree].probes) {
+    const Probe& probe = shape.probes[number];
+    const Pass* here = pass_of(shape, round, number);
+    const Pass* below = pass_of(shape, round, probe.below);
+    if (here == nullptr || below == nullptr || probe.join != none) continue;
+    const std::int64_t within = below->up_nanos - below->down_nanos;
+    const std::int64_t unsure = clocks_differ_nanos + within / clocks_differ_part;
+    const std::uint32_t far = shape.structure.host_of(shape.probes[probe.below].stage);
+    if (shape.structure.host_of(probe.stage) != far) {
+      if (within > here->up_nanos - here->down_nanos + unsure) return true;
+    } else if (!is_around(shape, round, number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Cause cause_of(const Hop& hop) {
@@ -39,8 +70,7 @@ Figures::Figures(const Shape& shape, std::size_t exact_max, bool has_common_cloc
       missing_(shape.structure.hosts.size(), 0),
       exact_max_(exact_max),
       has_common_clock_(has_common_clock),
-      last_(shape.joins.size(), none),
-      lead_(shape.joins.size(), 0) {
+      arrivals_(shape) {
   for (const Probe& probe : shape.probes) tree_of_hop_[probe.hop] = probe.tree;
   for (std::size_t join = 0; join < joins_.size(); ++join)
     joins_[join].contributors.assign(shape.joins[join].contributors.size(),
@@ -53,7 +83,7 @@ void Figures::add(const Round& round) {
     ++tree.failed;
     return;
   }
-  if (is_contradictory(round)) {
+  if (is_contradictory(shape_, round)) {
     ++contradictory_;
     return;
   }
@@ -83,7 +113,7 @@ void Figures::add_answered(const Round& round) {
   const std::uint32_t number = tree.latest.critical_leaf;
   if (number == none) return;
   const std::uint32_t probe = shape_.leaves[number].probe;
-  const Pass* pass = pass_of(round, probe);
+  const Pass* pass = pass_of(shape_, round, probe);
   if (pass == nullptr) return;
   std::array<std::int64_t, causes> by_cause = {};
   const std::int64_t computed = std::max<std::int64_t>(0, pass->computation_nanos);
@@ -95,56 +125,20 @@ void Figures::add_answered(const Round& round) {
   add_to(by_cause[static_cast<std::size_t>(cause)], nanos);
   add_to(hops_[shape_.probes[probe].hop].critical.nanos, nanos);
   for (std::size_t one = 0; one < causes; ++one) add_to(tree.by_cause[one], by_cause[one]);
-  if (pass->computation_nanos >= 0) add_iteration(round, *pass, by_cause);
+  if (pass->computation_nanos >= 0) tree.add_iteration(*pass, by_cause);
   tree.notes.at(round.sequence) = tree.latest;
   tree.notes.at(round.sequence).wan_nanos = 0;
-}
-
-const Pass* Figures::pass_of(const Round& round, std::uint32_t probe) const {
-  if (probe == none) return nullptr;
-  const Pass& pass = round.passes[shape_.probes[probe].place];
-  return pass.is_here ? &pass : nullptr;
 }
 
 void Figures::count_missing(const Round& round) {
   std::vector<std::uint32_t> hosts;
   for (const std::uint32_t probe : shape_.trees[round.tree].probes) {
-    if (pass_of(round, probe) == nullptr)
+    if (pass_of(shape_, round, probe) == nullptr)
       hosts.push_back(shape_.structure.host_of(shape_.probes[probe].stage));
   }
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   for (const std::uint32_t host : hosts) ++missing_[host];
-}
-
-/// Whether the records of a round contradict each other: an operation took longer at a collector
-/// than at the collector above it. Times of two hosts are compared with a tolerance. Times above
-/// and below a join are not compared, because some contributors do not wait for the result from
-/// below the join.
-bool Figures::is_contradictory(const Round& round) const {
-  if (round.is_one_way) return false;
-  for (const std::uint32_t number : shape_.trees[round.tree].probes) {
-    const Probe& probe = shape_.probes[number];
-    const Pass* here = pass_of(round, number);
-    const Pass* below = pass_of(round, probe.below);
-    if (here == nullptr || below == nullptr || probe.join != none) continue;
-    const std::int64_t within = below->up_nanos - below->down_nanos;
-    const std::int64_t unsure = clocks_differ_nanos + within / clocks_differ_part;
-    const std::uint32_t far = shape_.structure.host_of(shape_.probes[probe.below].stage);
-    if (shape_.structure.host_of(probe.stage) != far) {
-      if (within > here->up_nanos - here->down_nanos + unsure) return true;
-    } else if (!is_around(round, number)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool Figures::is_around(const Round& round, std::uint32_t number) const {
-  const Pass& here = round.passes[shape_.probes[number].place];
-  const Pass* below = pass_of(round, shape_.probes[number].below);
-  return below == nullptr ||
-         (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
 /// Adds the times of a round's hops. A hop is the wrappers between two collectors of a path. The
@@ -155,10 +149,10 @@ void Figures::add_hops(const Round& round) {
   on_the_way_.assign(tree.probes.size(), {});
   for (const std::uint32_t number : tree.probes) {
     const Probe& probe = shape_.probes[number];
-    const Pass* here = pass_of(round, number);
+    const Pass* here = pass_of(shape_, round, number);
     if (here == nullptr) continue;
     const Hop& hop = shape_.hops[probe.hop];
-    const Pass* below = pass_of(round, probe.below);
+    const Pass* below = pass_of(shape_, round, probe.below);
     add_hop(round, hop, hops_[probe.hop], *here, below);
     on_the_way_[probe.place] = way_of(probe, hop, *here, below, round.is_one_way);
   }
@@ -239,22 +233,14 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   JoinFigures& figures = joins_[number];
   figures.is_reply_late = false;
-  last_[number] = find_last(round, number);
-  if (last_[number] == none) return;
-  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
-  std::int64_t latest = never;
-  std::int64_t second = never;
-  for (const std::uint32_t probe : join.contributors) {
-    const std::int64_t down = pass_of(round, probe)->down_nanos;
-    second = std::max(second, std::min(latest, down));
-    latest = std::max(latest, down);
-  }
-  lead_[number] = second == never ? std::numeric_limits<std::int64_t>::max() : latest - second;
+  const std::optional<std::int64_t> latest = arrivals_.add(round, number);
+  if (!latest) return;
   ++figures.rounds;
   for (std::size_t place = 0; place < join.contributors.size(); ++place) {
     ContributorFigures& from = figures.contributors[place];
-    const std::int64_t wait = latest - pass_of(round, join.contributors[place])->down_nanos;
-    from.last += join.contributors[place] == last_[number];
+    const std::int64_t wait =
+        *latest - pass_of(shape_, round, join.contributors[place])->down_nanos;
+    from.last += join.contributors[place] == arrivals_.last(number);
     from.wait.add(wait);
     from.waits.add(wait);
   }
@@ -262,34 +248,17 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the contributor (Probe) that arrived last at a join. Its record has the flag
-/// event_last_arriver. If no record has that flag, the times decide.
-std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
-  const Pass* last = nullptr;
-  std::uint32_t last_probe = none;
-  for (const std::uint32_t probe : shape_.joins[number].contributors) {
-    const Pass* pass = pass_of(round, probe);
-    if (pass == nullptr) return none;
-    const bool says_so = (pass->flags & event_last_arriver) != 0;
-    const bool was_said = last != nullptr && (last->flags & event_last_arriver) != 0;
-    if (last != nullptr && !says_so && (was_said || pass->down_nanos < last->down_nanos)) continue;
-    last = pass;
-    last_probe = probe;
-  }
-  return last_probe;
-}
-
 /// Adds the time from the arrival of the leader at a join until the round continued below the join.
 /// The leader is the last contributor that arrived before that. In a broadcast, other contributors
 /// may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
-  const Pass* below = pass_of(round, join.below);
+  const Pass* below = pass_of(shape_, round, join.below);
   if (below == nullptr) return;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
   std::int64_t carrier = never;
   for (const std::uint32_t probe : join.contributors) {
-    const std::int64_t down = pass_of(round, probe)->down_nanos;
+    const std::int64_t down = pass_of(shape_, round, probe)->down_nanos;
     if (down <= below->down_nanos) carrier = std::max(carrier, down);
   }
   if (carrier == never) return;
@@ -309,7 +278,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
   std::size_t left_first = 0;
   std::size_t left_last = 0;
   for (std::size_t place = 0; place < join.contributors.size(); ++place) {
-    const std::int64_t up = pass_of(round, join.contributors[place])->up_nanos;
+    const std::int64_t up = pass_of(shape_, round, join.contributors[place])->up_nanos;
     if (up < first) left_first = place;
     if (up > last) left_last = place;
     first = std::min(first, up);
@@ -321,7 +290,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
       latest_reply = place;
     }
   }
-  const Pass* below = pass_of(round, join.below);
+  const Pass* below = pass_of(shape_, round, join.below);
   const std::int64_t came_up = below != nullptr ? below->up_nanos : first;
   figures.spread.add(last - first);
   figures.spreads.add(last - first);
@@ -330,7 +299,7 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
     ++figures.contributors[left_last].left_last;
   }
   for (std::size_t place = 0; place < join.contributors.size(); ++place) {
-    const std::int64_t up = pass_of(round, join.contributors[place])->up_nanos;
+    const std::int64_t up = pass_of(shape_, round, join.contributors[place])->up_nanos;
     figures.contributors[place].departure.add(up - came_up);
   }
   figures.is_reply_late =
@@ -342,30 +311,10 @@ void Figures::add_departures(const Round& round, std::uint32_t number) {
   ++figures.contributors[latest_reply].latest_reply;
 }
 
-std::uint32_t Figures::find_critical_leaf(const Round& round) const {
-  const Tree& tree = shape_.trees[round.tree];
-  std::uint32_t probe = tree.bottom_join != none ? last_[tree.bottom_join] : tree.bottom_probe;
-  while (probe != none) {
-    const Probe& here = shape_.probes[probe];
-    if (here.leaf != none) return here.leaf;
-    probe = here.join_above != none ? last_[here.join_above] : here.above;
-  }
-  return none;
-}
-
-/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Probe
-/// (contributor at a collector). It is the least of `lead_` over all joins on the path.
-std::int64_t Figures::lead_of(std::uint32_t probe) const {
-  std::int64_t lead = std::numeric_limits<std::int64_t>::max();
-  for (; probe != none; probe = shape_.probes[probe].below)
-    if (shape_.probes[probe].join != none) lead = std::min(lead, lead_[shape_.probes[probe].join]);
-  return lead;
-}
-
 /// Adds the critical path of a complete round. If a join replied to the critical contributor before
 /// the result came from below, the path ends at that join.
 void Figures::add_critical(const Round& round) {
-  const std::uint32_t number = find_critical_leaf(round);
+  const std::uint32_t number = arrivals_.critical_leaf(round.tree);
   if (number == none) return;
   TreeFigures& tree = trees_[round.tree];
   const std::uint32_t leaf_probe = shape_.leaves[number].probe;
@@ -380,8 +329,8 @@ void Figures::add_critical(const Round& round) {
   for (std::uint32_t probe = leaf_probe; probe != none;) {
     const Pass& here = round.passes[shape_.probes[probe].place];
     const bool joins = shape_.hops[shape_.probes[probe].hop].kind == HopKind::join;
-    const Pass* below = pass_of(round, shape_.probes[probe].below);
-    if (joins && !is_around(round, probe)) below = nullptr;
+    const Pass* below = pass_of(shape_, round, shape_.probes[probe].below);
+    if (joins && !is_around(shape_, round, probe)) below = nullptr;
     std::int64_t nanos = here.up_nanos - here.down_nanos;
     if (below != nullptr) nanos -= below->up_nanos - below->down_nanos;
     const Cause cause = add_critical_hop(probe, nanos);
@@ -391,25 +340,24 @@ void Figures::add_critical(const Round& round) {
   }
   for (std::size_t cause = 0; cause < causes; ++cause)
     add_to(tree.by_cause[cause], by_cause[cause]);
-  if (pass.computation_nanos >= 0) add_iteration(round, pass, by_cause);
-  tree.latest = {number, on_the_way_[shape_.probes[leaf_probe].place].wan, lead_of(leaf_probe),
-                 round.sequence};
+  if (pass.computation_nanos >= 0) tree.add_iteration(pass, by_cause);
+  tree.latest = {number, on_the_way_[shape_.probes[leaf_probe].place].wan,
+                 arrivals_.lead_of(leaf_probe), round.sequence};
   tree.notes.at(round.sequence) = tree.latest;
 }
 
 /// Adds an iteration of the critical thread: the computation before the operation `pass`, and this
 /// operation.
-void Figures::add_iteration(const Round& round, const Pass& pass,
-                            const std::array<std::int64_t, causes>& by_cause) {
-  TreeFigures& tree = trees_[round.tree];
-  const std::int64_t communication = pass.up_nanos - pass.down_nanos;
-  const std::int64_t iteration = pass.computation_nanos + communication;
-  tree.iteration.add(iteration);
-  tree.computation.add(pass.computation_nanos);
-  tree.communication.add(communication);
-  tree.iterations.add(iteration);
+void Figures::TreeFigures::add_iteration(const Pass& pass,
+                                         const std::array<std::int64_t, causes>& causes_of_pass) {
+  const std::int64_t within = pass.up_nanos - pass.down_nanos;
+  const std::int64_t nanos = pass.computation_nanos + within;
+  iteration.add(nanos);
+  computation.add(pass.computation_nanos);
+  communication.add(within);
+  iterations.add(nanos);
   for (std::size_t cause = 0; cause < causes; ++cause)
-    tree.causes_of_rounds[cause].add(by_cause[cause]);
+    causes_of_rounds[cause].add(causes_of_pass[cause]);
 }
 
 Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {

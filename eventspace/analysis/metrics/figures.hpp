@@ -8,6 +8,7 @@
 
 #include "eventspace/analysis/input/rounds.hpp"
 #include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/analysis/metrics/last_arrivals.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/analysis/report/significance.hpp"
@@ -147,6 +148,7 @@ class Figures {
   struct TreeFigures {
     explicit TreeFigures(std::size_t exact)
         : iteration(exact), computation(exact), communication(exact) {}
+    void add_iteration(const Pass& pass, const std::array<std::int64_t, causes>& causes_of_pass);
     Distribution iteration, computation, communication;
     Blocks iterations;
     std::array<Blocks, causes> causes_of_rounds;
@@ -164,8 +166,6 @@ class Figures {
     std::int64_t wan = 0;
   };
 
-  const Pass* pass_of(const Round& round, std::uint32_t probe) const;
-  bool is_contradictory(const Round& round) const;
   void add_hops(const Round& round);
   void add_hop(const Round& round, const Hop& hop, HopFigures& figures, const Pass& here,
                const Pass* below);
@@ -173,17 +173,11 @@ class Figures {
                   bool is_one_way) const;
   void add_paths(const Round& round);
   void add_join(const Round& round, std::uint32_t number);
-  std::uint32_t find_last(const Round& round, std::uint32_t number) const;
   void add_through(const Round& round, std::uint32_t number);
   void add_departures(const Round& round, std::uint32_t number);
-  std::uint32_t find_critical_leaf(const Round& round) const;
-  void add_iteration(const Round& round, const Pass& pass,
-                     const std::array<std::int64_t, causes>& by_cause);
-  std::int64_t lead_of(std::uint32_t probe) const;
   void add_critical(const Round& round);
   Cause add_critical_hop(std::uint32_t probe, std::int64_t nanos);
   void add_critical_reply(std::uint32_t probe, std::int64_t nanos);
-  bool is_around(const Round& round, std::uint32_t probe) const;
   void add_answered(const Round& round);
   void count_missing(const Round& round);
 
@@ -201,10 +195,7 @@ class Figures {
   std::uint64_t contradictory_ = 0;
   // State of the current round.
   std::vector<OnTheWay> on_the_way_;  // network times, indexed by Probe::place
-  // Contributor (Probe) that arrived last at each join, or none.
-  std::vector<std::uint32_t> last_;
-  // Time between the last two arrivals at each join.
-  std::vector<std::int64_t> lead_;
+  LastArrivals arrivals_;
 };
 
 }  // namespace eventspace
