@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "groups/execution/execution.hpp"
 #include "paths/host/host.hpp"
 #include "runtime/processes/machine.hpp"
 
@@ -69,12 +70,11 @@ using Receptions = std::vector<runtime::Handle<paths::Received>>;
 /// Returns the name of a train's message, with the properties that a schedule gives to messages of
 /// that size.
 paths::NamedMessage name_of(std::uint32_t number, std::uint64_t size) {
-  constexpr std::uint64_t little_bytes = 4096;
   return {.channel = train_channel,
           .name = number,
           .signature_digest = 1,
           .order = number,
-          .is_little = size <= little_bytes};
+          .is_little = size <= groups::little_bytes};
 }
 
 Receptions receive_train(paths::MessageGroup& group, std::uint32_t from, std::uint32_t first,

@@ -58,7 +58,7 @@ void CostCollection::add(const WorkFigures& figures, double speed) {
   work_->copy_nanos_per_byte = tuning::rounded(figures.copy_nanos_per_byte * speed);
 }
 
-base::Nanos CostCollection::most_of_one_byte() const {
+base::Nanos CostCollection::largest_costs_of_one_byte() const {
   base::Nanos most{0};
   for (const HostCosts::Link& link : links_)
     most = std::max(most, link.costs->send.at(1) + link.costs->receive.at(1));

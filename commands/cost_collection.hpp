@@ -21,7 +21,7 @@ class CostCollection {
   void add(const WorkFigures& figures, double speed);
 
   /// Returns the largest time that the two hosts of a frame of one byte spend on it.
-  base::Nanos most_of_one_byte() const;
+  base::Nanos largest_costs_of_one_byte() const;
   /// Returns the costs for the file. Costs that were not measured are those of `old`. Returns
   /// nothing if neither has costs of frames.
   std::optional<tuning::HostCosts> costs(const std::optional<tuning::HostCosts>& old) const;

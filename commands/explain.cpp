@@ -142,7 +142,7 @@ std::string cost_text(const pricing::Network& network, groups::NetworkCost cost,
     return rounded_time(network.message_cost, factor);
   std::vector<tuning::LinkSample> samples;
   if (cost == NetworkCost::message || cost == NetworkCost::work) {
-    // Prints no value for costs of frames, because they depend on sizes.
+    // Prints no value for costs of frames, or of folds and copies: they depend on sizes.
   } else if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
       if (link % (network.clusters() + 1) != 0)  // links between two clusters

@@ -13,6 +13,7 @@
 #include "base/link_model/measurement.hpp"
 #include "base/reduce.hpp"
 #include "commands/batch_pace.hpp"
+#include "groups/execution/execution.hpp"
 #include "paths/host/host.hpp"
 
 namespace commands {
@@ -27,7 +28,8 @@ constexpr std::uint64_t largest_frame = 64 << 10;
 /// Returns the sizes of messages. Each is at most four times the previous one. Two of them are the
 /// largest size that needs no grant and the next one.
 std::vector<std::uint64_t> sizes_up_to(std::uint64_t frame_bytes) {
-  std::vector<std::uint64_t> sizes = {1, 64, 256, 1024, 2048, 4096, 4097, 8192, 16384, 32768};
+  std::vector<std::uint64_t> sizes = {
+      1, 64, 256, 1024, 2048, groups::little_bytes, groups::little_bytes + 1, 8192, 16384, 32768};
   const std::uint64_t last =
       frame_bytes == 0 ? largest_frame : std::min(frame_bytes, largest_frame);
   std::erase_if(sizes, [last](std::uint64_t size) { return size >= last; });
@@ -38,7 +40,7 @@ std::vector<std::uint64_t> sizes_up_to(std::uint64_t frame_bytes) {
 
 /// Returns the number of messages of a train. The train takes much longer than a single message.
 std::size_t length_of_train(std::uint64_t size) {
-  return size <= 4096 ? 192 : size <= 16384 ? 48 : 24;
+  return size <= groups::little_bytes ? 192 : size <= 16384 ? 48 : 24;
 }
 
 /// Returns the number of samples in a batch. Times of the virtual clock are exact.
@@ -148,7 +150,8 @@ class CostFinder {
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       const double costs = std::max(costs_of(i), send + receive);
       // A larger frame never costs less, for either host.
-      send = std::clamp(costs * share_of_sender(i, costs, send, receive), send, costs - receive);
+      const double most = std::max(send, costs - receive);
+      send = std::clamp(costs * share_of_sender(i, costs, send, receive), send, most);
       receive = costs - send;
       found.points[found.count++] = {sizes_[i], Nanos(std::llround(send)),
                                      Nanos(std::llround(receive))};

@@ -30,7 +30,7 @@ struct FrameFigures {
   bool is_usable = false;  ///< false if other programs disturbed the measurement
 
   /// Returns the time of both hosts for a frame of one byte.
-  base::Nanos of_one_byte() const { return points[0].send + points[0].receive; }
+  base::Nanos costs_of_one_byte() const { return points[0].send + points[0].receive; }
   tuning::FrameCosts costs() const;
 };
 

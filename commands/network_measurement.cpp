@@ -361,7 +361,8 @@ void NetworkMeasurement::take(const Test& test, const Figures& figures) {
 void NetworkMeasurement::separate_costs(const Test& test, const FrameFigures& frames,
                                         tuning::MeasuredLink& link) {
   costs_.add(clusters_[test.from], clusters_[test.to], frames);
-  const Nanos of_hosts = frames.is_usable ? frames.of_one_byte() : costs_.most_of_one_byte();
+  const Nanos of_hosts =
+      frames.is_usable ? frames.costs_of_one_byte() : costs_.largest_costs_of_one_byte();
   link.latency = std::max(Nanos(0), link.latency - (1 + test.gateways) * of_hosts);
   if (frames.are_hosts_slower) link.bits_per_second = link.bandwidth_spread = 0;
 }

@@ -29,7 +29,7 @@ struct MeasureOptions {
 ///
 /// The costs of hosts are measured if the options ask for them, or if the old file has them. A test
 /// then also measures the costs of frames, if the latency is less than 1 ms. A higher latency
-/// varies by more than these costs. They are subtracted from the measured latency, and the
+/// varies by more than these costs. The costs are subtracted from the measured latency, and the
 /// bandwidth of hosts that are slower than their link is not written.
 ///
 /// Thread-safe: one object serves all threads of a process; the first thread of each host takes

@@ -18,9 +18,6 @@ namespace {
 
 using collectives::Action;
 
-/// Size of the largest message that is usually sent by credit, without waiting for a grant.
-constexpr std::size_t little_bytes = 4096;
-
 /// Size of the largest message that is copied as a whole before it is sent. All peers that get the
 /// same data share the copy.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;

@@ -28,6 +28,9 @@
 
 namespace groups {
 
+/// Size of the largest message that is usually sent by credit, without waiting for a grant.
+inline constexpr std::size_t little_bytes = 4096;
+
 /// Identity of one operation of one group.
 struct OperationName {
   /// Number of the operation in its group; also the channel of its messages.

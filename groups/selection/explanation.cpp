@@ -200,7 +200,7 @@ std::vector<TimeShare> shares_of(const RankedSchedule& taken, const SelectionKey
     sum += parts.back().second;
   }
   if (sum <= 0) return {};
-  // If several paths are equally long, the parts do not add up.
+  // If several paths are equally long, the parts do not add up to the time, and are scaled to it.
   const double scale = static_cast<double>(taken.time.count()) / sum;
   std::vector<TimeShare> shares;
   for (const auto& [cost, part] : parts)

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import jsonschema
+from json_names import names_in
 
 TOP = Path(__file__).resolve().parents[2]
 TABLE = """decisions: 1
@@ -33,14 +34,6 @@ def explain(paths, *words):
     done = subprocess.run([paths, "explain", *words], cwd=TOP, check=True, capture_output=True,
                           text=True)
     return done.stdout
-
-
-def names_in(value):
-    names = set()
-    for one in value.values() if isinstance(value, dict) else value:
-        if isinstance(one, (dict, list)):
-            names |= names_in(one)
-    return names | (value.keys() if isinstance(value, dict) else set())
 
 
 def main():

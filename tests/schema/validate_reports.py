@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import jsonschema
+from json_names import names_in
 
 TOP = Path(__file__).resolve().parents[2]
 # Together these runs have a value in every section and in every optional field.
@@ -41,14 +42,6 @@ def properties_of(schema):
         for value in schema:
             names |= properties_of(value)
     return names
-
-
-def names_in(value):
-    names = set()
-    for one in value.values() if isinstance(value, dict) else value:
-        if isinstance(one, (dict, list)):
-            names |= names_in(one)
-    return names | (value.keys() if isinstance(value, dict) else set())
 
 
 def objects_in(value):
