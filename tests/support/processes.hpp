@@ -3,22 +3,19 @@
 #pragma once
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "paths/run/free_ports.hpp"
 #include "tests/support/clocks.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/run_key.hpp"
@@ -26,47 +23,14 @@
 
 namespace test_support {
 
-inline bool can_bind(int family, const sockaddr* address, socklen_t bytes, bool keep) {
-  const int descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool can = bind(descriptor, address, bytes) == 0;
-  if (!can || !keep) close(descriptor);
-  return can;
-}
-
-/// Claims a block of ports for this process, until it ends. Tests run in parallel, so another
-/// process could otherwise take a port that is free now.
-inline bool claim_block(int block) {
-  sockaddr_un address{};
-  // Abstract address: the first byte of the name is 0, so no file is made.
-  address.sun_family = AF_UNIX;
-  const std::string name = fmt::format("paths-test-ports-{}", block);
-  std::copy(name.begin(), name.end(), address.sun_path + 1);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return can_bind(AF_UNIX, reinterpret_cast<sockaddr*>(&address), bytes, true);
-}
-
-inline bool is_free_port(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return can_bind(AF_INET, reinterpret_cast<sockaddr*>(&address), sizeof address, false);
-}
-
-/// Returns the first of `count` consecutive ports that no other process uses.
+/// Returns the first of `count` consecutive ports that no other process uses. This process and its
+/// children keep them until they end, because tests and runs of `paths run` use ports in parallel.
 inline int free_ports(int count) {
-  constexpr int first_port = 20'000, ports = 12'000, block_ports = 20;
-  if (count > block_ports) throw std::runtime_error("more ports than a block has");
-  static int next = getpid();
-  for (int tried = 0; tried < ports / block_ports; ++tried) {
-    const int block = next++ % (ports / block_ports);
-    const int first = first_port + block * block_ports;
-    if (!claim_block(block)) continue;
-    int free = 0;
-    while (free < count && is_free_port(first + free)) ++free;
-    if (free == count) return first;
-  }
-  throw std::runtime_error("no free ports");
+  static std::vector<paths::FreePorts> held;
+  auto taken = paths::FreePorts::take(static_cast<std::size_t>(count));
+  if (!taken) throw std::runtime_error("no free ports");
+  held.push_back(std::move(*taken));
+  return held.back().first();
 }
 
 /// Returns the line `network` of a config, with free ports or a new socket directory for the hosts.
@@ -125,10 +89,14 @@ class HostProcess {
     ::kill(pid_, number);
   }
   /// Reads output until it has a line that begins with `beginning`. Returns false if the process
-  /// ends before that, or prints nothing for `milliseconds`.
+  /// ends before that, or prints nothing for `milliseconds`; the next assertion that fails then
+  /// shows what the process printed.
   bool says(const std::string& beginning, int milliseconds = 120'000) {
-    while (("\n" + text_).find("\n" + beginning) == std::string::npos)
-      if (!read_more(milliseconds)) return false;
+    while (("\n" + text_).find("\n" + beginning) == std::string::npos) {
+      if (read_more(milliseconds)) continue;
+      UNSCOPED_INFO("all that the process printed: " << text_);
+      return false;
+    }
     return true;
   }
   /// Reads all output until the process ends. Returns its exit code, or -1 if it printed nothing
