@@ -18,7 +18,7 @@ namespace paths {
 namespace {
 
 constexpr int waiting_max = 1024;  // maximum number of connections that wait for accept()
-constexpr int claim_attempts_max = 20;
+constexpr int claim_attempts_min = 20, claim_attempts_max = 5000;  // one per millisecond
 constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -57,15 +57,23 @@ void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   }
 }
 
+/// Takes the claim to a door. Another host that starts may hold it for a moment, and longer on a
+/// busy machine, but such a host does not listen at the door (remove_left_doors()). Returns nullptr
+/// if another host keeps the door.
+std::unique_ptr<SocketClaim> take_claim(const std::string& address, runtime::Runtime& runtime) {
+  for (int attempt = 0;; ++attempt) {
+    auto claim = SocketClaim::take(door_address(address));
+    if (claim || attempt == claim_attempts_max ||
+        (attempt >= claim_attempts_min && connect_link(address)))
+      return claim;
+    runtime.sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 Door open_door(const std::string& address, runtime::Runtime& runtime) {
-  Door door{SocketClaim::take(door_address(address)), new_socket()};
-  // Another host that starts may hold the claim for a moment (remove_left_doors()).
-  for (int attempt = 0; !door.claim && attempt < claim_attempts_max; ++attempt) {
-    runtime.sleep_for(std::chrono::milliseconds(1));
-    door.claim = SocketClaim::take(door_address(address));
-  }
+  Door door{take_claim(address, runtime), new_socket()};
   if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
   const Name name(door.claim->file());
   unlink(name.address.sun_path);  // a process that held the claim before may have left it

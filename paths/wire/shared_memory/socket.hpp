@@ -46,8 +46,8 @@ struct Door {
 };
 /// Opens the door of the host that listens on `address`. Replaces a file at that place if its
 /// process has no claim to it. Removes the doors of killed hosts in the same folder.
-/// Throws: std::system_error with EADDRINUSE if another process keeps the claim for 20 ms;
-///         std::runtime_error if another user could change the folder.
+/// Throws: std::system_error with EADDRINUSE if another host keeps the door, or if a process keeps
+///         the claim for 5 s; std::runtime_error if another user could change the folder.
 Door open_door(const std::string& address, runtime::Runtime& runtime);
 /// Connects to the door of the host that listens on `address`. Returns an empty descriptor if no
 /// process listens at the door. Throws std::runtime_error if another user could change the folder.
