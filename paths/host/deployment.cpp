@@ -151,12 +151,13 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->delete_elements();
   if (!services_.wait_for_end(end_deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
-  connections_.goodbyes().part(end_deadline());
-  beats_ = {};  // cancels the task and waits for its end
   if (meeting_) {
-    meeting_.cancel();
+    // If this host ended before a peer has connected to it, the peer would wait until the deadline.
+    if (!connections_.sender().failure().empty()) meeting_.cancel();
     meeting_.join();
   }
+  connections_.goodbyes().part(end_deadline());
+  beats_ = {};  // cancels the task and waits for its end
   // Ends service contexts that began while peers disconnected. Each of these contexts releases the
   // paths of one peer.
   end_services();
