@@ -173,6 +173,8 @@ void Membership::take_loss(const LaneFrame& frame) {
   const bool is_reached = place < plan.hosts.size() && !state.is_switch() &&
                           missing_way(plan, state.host, place).empty() &&
                           next_hop(plan, state.host, place).to == place;
+  // A switch of another cluster may report this host's switch. This host notices its end itself.
+  if (!state.is_switch() && place == switch_number(plan, state.cluster())) return;
   if (!is_reached)
     return state.reject(frame.source, fmt::format("the loss of {}, of which it cannot know",
                                                   place_text(plan, place)));
