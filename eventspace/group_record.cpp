@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/digest.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::string_view collective_word = "collective ";
 constexpr std::size_t piece_bytes = 7;
 constexpr std::size_t text_bytes_max = 4096;  // readers treat a longer text as damage
 constexpr std::uint32_t low_24 = (1u << 24) - 1;
+constexpr std::uint64_t low_56 = (std::uint64_t{1} << 56) - 1;
 
 EventRecord group_record(GroupEvent event, std::int64_t begin_nanos, std::int64_t end_nanos) {
   EventRecord record;
@@ -29,7 +31,8 @@ EventRecord group_record(GroupEvent event, std::int64_t begin_nanos, std::int64_
 
 std::string text_of(const GroupOperation& operation) {
   return operation.group + '\n' + operation.collective + '\n' + operation.algorithm +
-         (operation.reason.empty() ? "" : '\n' + operation.reason);
+         (operation.reason.empty() ? "" : '\n' + operation.reason) +
+         (operation.row.empty() ? "" : '\n' + operation.row);
 }
 
 GroupOperation group_operation_of(std::string_view text) {
@@ -44,6 +47,7 @@ GroupOperation group_operation_of(std::string_view text) {
   operation.collective = word();
   operation.algorithm = word();
   operation.reason = word();
+  operation.row = word();
   return operation;
 }
 
@@ -59,9 +63,12 @@ std::string_view collective_of_group(std::string_view group) {
 }
 
 std::string words_of(const GroupOperation& operation) {
-  return operation.collective + " of " + operation.group +
-         (operation.algorithm.empty() ? "" : " by " + operation.algorithm) +
-         (operation.reason.empty() ? "" : " (" + operation.reason + ")");
+  std::string text = operation.collective + " of " + operation.group;
+  if (!operation.algorithm.empty()) text += " by " + operation.algorithm;
+  if (operation.reason.empty()) return text;
+  text += " (" + operation.reason;
+  if (!operation.row.empty()) text += ", line " + operation.row + " of the table";
+  return text + ")";
 }
 
 std::uint32_t text_number(std::string_view text) {
@@ -138,6 +145,27 @@ GroupShare share_of(const EventRecord& record) {
   return share;
 }
 
+EventRecord record_of(const GroupPrediction& prediction) {
+  EventRecord record =
+      group_record(GroupEvent::prediction, prediction.at_nanos, prediction.at_nanos);
+  record.place = prediction.text;
+  record.slot = prediction.share;
+  record.sequence = prediction.predicted_nanos & low_56;
+  const double thousandths = std::round(prediction.measured_per_predicted * 1000);
+  record.bytes = static_cast<std::uint32_t>(std::clamp(thousandths, 0.0, double{low_24})) & low_24;
+  return record;
+}
+
+GroupPrediction prediction_of(const EventRecord& record) {
+  GroupPrediction prediction;
+  prediction.text = record.place;
+  prediction.share = record.slot;
+  prediction.predicted_nanos = record.sequence;
+  prediction.measured_per_predicted = record.bytes / 1000.0;
+  prediction.at_nanos = record.down_nanos;
+  return prediction;
+}
+
 std::vector<EventRecord> records_of(std::string_view text, std::int64_t at_nanos) {
   text = text.substr(0, text_bytes_max);
   std::vector<EventRecord> records;
@@ -148,7 +176,7 @@ std::vector<EventRecord> records_of(std::string_view text, std::int64_t at_nanos
     std::uint64_t piece = 0;
     for (std::size_t byte = 0; byte < piece_bytes && at + byte < text.size(); ++byte)
       piece |= std::uint64_t{static_cast<unsigned char>(text[at + byte])} << 8 * byte;
-    record.sequence = piece & ((std::uint64_t{1} << 56) - 1);
+    record.sequence = piece & low_56;
     record.bytes = static_cast<std::uint32_t>(text.size()) & low_24;
     records.push_back(record);
   }
@@ -156,8 +184,9 @@ std::vector<EventRecord> records_of(std::string_view text, std::int64_t at_nanos
 }
 
 bool is_of_group(const EventRecord& record) {
-  return record.kind >= static_cast<std::uint64_t>(GroupEvent::text) &&
-         record.kind <= static_cast<std::uint64_t>(GroupEvent::share);
+  return (record.kind >= static_cast<std::uint64_t>(GroupEvent::text) &&
+          record.kind <= static_cast<std::uint64_t>(GroupEvent::share)) ||
+         is(record, GroupEvent::prediction);
 }
 
 void GroupTexts::add(const EventRecord& record) {

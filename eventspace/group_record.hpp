@@ -19,10 +19,11 @@ namespace eventspace {
 
 /// Values of EventRecord::kind for group records.
 enum class GroupEvent : std::uint8_t {
-  text = 21,    ///< seven bytes of a text; shares name the text by its number
-  step = 22,    ///< message that was sent or received, a fold, or a copy
-  member = 23,  ///< one thread's part: from its arrival to the end of the host's share
-  share = 24,   ///< host's part of an operation, from the arrival of its last member
+  text = 21,        ///< seven bytes of a text; shares name the text by its number
+  step = 22,        ///< message that was sent or received, a fold, or a copy
+  member = 23,      ///< one thread's part: from its arrival to the end of the host's share
+  share = 24,       ///< host's part of an operation, from the arrival of its last member
+  prediction = 29,  ///< time that the operation should take; only one of its hosts records it
 };
 
 /// Names that identify the operations of one kind. They are the same on all hosts.
@@ -34,6 +35,8 @@ struct GroupOperation {
   /// How the schedule was chosen: named, pinned, tuned, borrowed, priced or assumed. "" if there
   /// was no choice, or in a trace of an older version.
   std::string reason = {};
+  /// Line of the row that names the schedule, in its table of decisions; "" if no row does.
+  std::string row = {};
   friend auto operator<=>(const GroupOperation&, const GroupOperation&) = default;
 };
 std::string text_of(const GroupOperation& operation);
@@ -93,9 +96,21 @@ struct GroupShare {
   std::int64_t end_nanos = 0;
 };
 
+/// Prediction for one operation, by the host whose share has the number `share`.
+struct GroupPrediction {
+  std::uint32_t text = 0;
+  std::uint32_t share = 0;
+  std::uint64_t predicted_nanos = 0;  ///< time by the costs of links and hosts; 56 bits
+  /// Time that tuning measured, as a multiple of the time that it predicted; 0 = not tuned. Rounded
+  /// to thousandths, and at most 16,777.
+  double measured_per_predicted = 0;
+  std::int64_t at_nanos = 0;  ///< time of the record
+};
+
 EventRecord record_of(const GroupStep& step);
 EventRecord record_of(const GroupMember& member);
 EventRecord record_of(const GroupShare& share);
+EventRecord record_of(const GroupPrediction& prediction);
 std::vector<EventRecord> records_of(std::string_view text, std::int64_t at_nanos);
 
 bool is_of_group(const EventRecord& record);
@@ -105,6 +120,7 @@ inline bool is(const EventRecord& record, GroupEvent event) {
 GroupStep step_of(const EventRecord& record);
 GroupMember member_of(const EventRecord& record);
 GroupShare share_of(const EventRecord& record);
+GroupPrediction prediction_of(const EventRecord& record);
 
 /// Texts that name operations. A text is recorded in pieces of seven bytes, which are assembled
 /// here. Each host records its pieces separately, and pieces may arrive in any order.

@@ -32,7 +32,7 @@ enum class EventKind : std::uint8_t {
   link = 19,
   /// Read of another host's clock. `place`: the other host. `down`: time at which the request left.
   /// `up`: time at which the reply arrived. `sequence`: time that the other clock showed.
-  clock = 20,  // 21 to 24 are GroupEvent, group_record.hpp
+  clock = 20,  // 21 to 24 and 29 are GroupEvent, group_record.hpp
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.
   transfer = 25,
   /// A thread started an operation and continued without waiting for its result. `place`: rank of

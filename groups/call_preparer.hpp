@@ -35,6 +35,13 @@ class CallPreparer {
   }
   /// Returns the schedule of a prepared call. Throws: UsageError if no schedule supports the call.
   std::shared_ptr<const Selection> selection_of(const PreparedCall& prepared) const;
+  /// Returns the predicted time of a prepared call by the schedule `selection`
+  /// (Selector::predict()).
+  base::Nanos predict(const PreparedCall& prepared,
+                      const std::shared_ptr<const Selection>& selection, bool on_links) const {
+    return selector_for(prepared.call)
+        .predict(selection, prepared.question.element_bytes, on_links);
+  }
 
  private:
   Selector& selector_for(const Call& call) const {

@@ -185,16 +185,18 @@ void HostGroup::execute(Running& running) {
                                              running, local))
     return;
   local.separate_in();
-  execute_schedule(name, *choice, patience, running, local, fold);
+  execute_schedule(name, choice, patience, running, local, fold);
   local.distribute();
   if (view_.layout().size() == 1) fold.alone(local.out());
 }
 
 /// Carries out this host's steps of a schedule.
-void HostGroup::execute_schedule(const OperationName& name, const Selection& choice,
+void HostGroup::execute_schedule(const OperationName& name,
+                                 const std::shared_ptr<const Selection>& chosen,
                                  const Patience& patience, Running& running, Local& local,
                                  Fold& fold) {
-  record_choice(running, choice.text(), name_of(choice.reason));
+  const Selection& choice = *chosen;
+  record_schedule(running, schedule_trace_of(running, chosen));
   const Call& call = *running.calls.front();
   const std::uint32_t me = view_.participant();
   Memory memory(running.prepared->question.element_bytes, call.has_values);
@@ -245,24 +247,39 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
     throw WrongContribution(view_.place(0), own);
   }
   running.shared_digest = operation.name.signature_digest;
-  std::string algorithm(shared_memory_name);
-  std::string_view reason;
+  ScheduleTrace schedule{std::string(shared_memory_name)};
   if (leaders_ != nullptr) {
     const auto between_machines = leaders_->selection(running.prepared->question);
-    algorithm += "+" + between_machines->text();
-    reason = name_of(between_machines->reason);
+    schedule.algorithm += "+" + between_machines->text();
+    schedule.reason = name_of(between_machines->reason);
   }
-  record_choice(running, std::move(algorithm), reason);
+  record_schedule(running, std::move(schedule));
   throw_if_abandoned(operation);
   local.distribute();
   return true;
 }
 
+/// Describes the schedule of an operation for its trace. Predicts the time only if this host
+/// records it, because a prediction takes about as long as a small operation.
+ScheduleTrace HostGroup::schedule_trace_of(const Running& running,
+                                           const std::shared_ptr<const Selection>& choice) const {
+  ScheduleTrace schedule{choice->text(), std::string(name_of(choice->reason))};
+  if (!running.trace) return schedule;
+  const tuner::Decision* const row = choice->decision;
+  if (row != nullptr) schedule.row = std::to_string(row->position.line);
+  if (!running.trace->records_prediction()) return schedule;
+  schedule.predicted = preparer_.predict(*running.prepared, choice, running.trace->is_virtual());
+  if (row != nullptr && row->why.predicted > base::Nanos(0))
+    schedule.measured_per_predicted = static_cast<double>(row->why.time.count()) /
+                                      static_cast<double>(row->why.predicted.count());
+  return schedule;
+}
+
 /// Stores the algorithm of the operation for last_algorithm() and for the trace.
-void HostGroup::record_choice(Running& running, std::string algorithm, std::string_view reason) {
-  if (running.trace) running.trace->chose(algorithm, reason);
+void HostGroup::record_schedule(Running& running, ScheduleTrace schedule) {
+  if (running.trace) running.trace->set_schedule(schedule);
   runtime::Lock lock(mutex_);
-  last_algorithm_ = std::move(algorithm);
+  last_algorithm_ = std::move(schedule.algorithm);
 }
 
 void HostGroup::ask_hosts(const OperationName& name) const {

@@ -78,9 +78,11 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void abandon(Running& running, std::uint32_t place) const;
   void execute(Running& running);
   bool execute_on_machine(const RegionOperation& operation, Running& running, Local& local);
-  void execute_schedule(const OperationName& name, const Selection& choice,
+  void execute_schedule(const OperationName& name, const std::shared_ptr<const Selection>& chosen,
                         const Patience& patience, Running& running, Local& local, Fold& fold);
-  void record_choice(Running& running, std::string algorithm, std::string_view reason);
+  ScheduleTrace schedule_trace_of(const Running& running,
+                                  const std::shared_ptr<const Selection>& choice) const;
+  void record_schedule(Running& running, ScheduleTrace schedule);
   void ask_hosts(const OperationName& name) const;
   paths::Failure with_call(const Running& running, const paths::TravelError& error) const;
   paths::Traffic wan_traffic_of(const Execution& execution) const;

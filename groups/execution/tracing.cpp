@@ -50,6 +50,10 @@ std::uint32_t ShareTrace::host(std::uint32_t participant) const {
   return group_.layout_.hosts()[participant];
 }
 
+bool ShareTrace::records_prediction() const { return group_.participant_ == 0; }
+
+bool ShareTrace::is_virtual() const { return group_.deployment_.runtime().is_virtual(); }
+
 void ShareTrace::came(std::size_t member, bool waits) {
   came_[member] = now();
   if (!waits)
@@ -86,7 +90,7 @@ void ShareTrace::end(const Calls& calls, bool has_failed) {
   eventspace::GroupShare share;
   share.text =
       group_.told({group_.name_, std::string(collectives::name_of(calls.front()->collective)),
-                   algorithm_, reason_});
+                   schedule_.algorithm, schedule_.reason, schedule_.row});
   share.share = number_;
   share.operation = static_cast<std::uint32_t>(operation_);
   share.hosts = static_cast<std::uint32_t>(layout.hosts().size());
@@ -100,6 +104,10 @@ void ShareTrace::end(const Calls& calls, bool has_failed) {
         layout.thread_at(first + member), share.text, number_,
         std::max<std::uint64_t>(call.in.size(), call.out.size()), came_[member], share.end_nanos}));
   }
+  if (schedule_.predicted > base::Nanos(0))
+    group_.deployment_.recorder().add(eventspace::record_of(eventspace::GroupPrediction{
+        share.text, number_, static_cast<std::uint64_t>(schedule_.predicted.count()),
+        schedule_.measured_per_predicted, share.end_nanos}));
   group_.deployment_.recorder().add(eventspace::record_of(share));
 }
 

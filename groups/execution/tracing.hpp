@@ -30,6 +30,15 @@ struct TraceNumbers {
   std::map<std::string, std::uint32_t> made;
 };
 
+/// Schedule of an operation, as a trace names it.
+struct ScheduleTrace {
+  std::string algorithm;
+  std::string reason = {};            ///< how the schedule was chosen; "" if there was no choice
+  std::string row = {};               ///< line of the row of a table of decisions; "" = none
+  base::Nanos predicted{0};           ///< predicted time of the operation; 0 = not predicted
+  double measured_per_predicted = 0;  ///< as GroupPrediction::measured_per_predicted
+};
+
 /// Trace of one host's part of an operation.
 ///
 /// Thread-safe: no. came() requires the group's lock. Any context may call waited(). Only the
@@ -44,12 +53,12 @@ class ShareTrace {
   /// Records that a member waited from `begin_nanos` until now. Used for members that did not begin
   /// to wait at their arrival (came()).
   void waited(std::size_t member, std::int64_t begin_nanos) const;
-  /// Records the schedule of the operation. `reason` is how it was chosen; "" if there was no
-  /// choice.
-  void chose(std::string algorithm, std::string_view reason) {
-    algorithm_ = std::move(algorithm);
-    reason_ = reason;
-  }
+  /// Sets the schedule of the operation, and the row of the table that names it.
+  void set_schedule(ScheduleTrace schedule) { schedule_ = std::move(schedule); }
+  /// Whether this host records the prediction for the operation. Only one host of a group does.
+  bool records_prediction() const;
+  /// Whether the run is on the virtual clock.
+  bool is_virtual() const;
   std::int64_t now() const;
   std::uint32_t host() const;  ///< number of the host in the deployment's plan
   std::uint32_t host(std::uint32_t participant) const;
@@ -67,7 +76,7 @@ class ShareTrace {
   const std::uint64_t operation_;
   const std::uint32_t number_;      // number of this part among all that this host has recorded
   std::vector<std::int64_t> came_;  // arrival times, indexed by member
-  std::string algorithm_, reason_;
+  ScheduleTrace schedule_;
 };
 
 /// Trace of the operations of one group on one host. It exists only if the run is traced; otherwise

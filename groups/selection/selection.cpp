@@ -202,6 +202,9 @@ struct Selector::SelectionCache {
   runtime::Mutex mutex;
   std::map<std::string, std::shared_ptr<const Selection>> known;
   std::map<std::string, std::optional<std::size_t>> windows;
+  // Predicted times on network() and on links(), for each selection and element size. The cache
+  // keeps the selections, so that no other one gets the same address.
+  std::map<std::tuple<std::shared_ptr<const Selection>, std::size_t, bool>, base::Nanos> predicted;
 };
 
 void TakenFiles::read_links(const std::string& text, const std::string& file) {
@@ -284,6 +287,23 @@ std::optional<std::size_t> Selector::least_window(const Selection& choice,
                             choice.task.group(), ports, from);
   runtime::Lock lock(answers_->mutex);
   return answers_->windows[asked] = least;
+}
+
+base::Nanos Selector::predict(const std::shared_ptr<const Selection>& selection,
+                              std::size_t element_bytes, bool on_links) {
+  if (selection->planned) return base::Nanos(0);
+  const std::tuple key(selection, element_bytes, on_links);
+  {
+    runtime::Lock lock(answers_->mutex);
+    if (const auto found = answers_->predicted.find(key); found != answers_->predicted.end())
+      return found->second;
+  }
+  const base::Nanos time =
+      pricing::price(*selection->algorithm, selection->task, selection->parameters, element_bytes,
+                     on_links ? links_ : network_)
+          .time;
+  runtime::Lock lock(answers_->mutex);
+  return answers_->predicted[key] = time;
 }
 
 std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) const {

@@ -125,6 +125,10 @@ class Selector {
   ~Selector();
 
   std::shared_ptr<const Selection> answer(const SelectionKey& question);
+  /// Returns the predicted time of an operation by its schedule, on network() or, if `on_links` is
+  /// true, on links(). Returns 0 for a schedule that was planned. Caches the result.
+  base::Nanos predict(const std::shared_ptr<const Selection>& selection, std::size_t element_bytes,
+                      bool on_links);
   /// Returns the smallest limit of unfinished steps, at least `from`, with which the selected
   /// schedule ends with these ports (collectives/cost/least_window.hpp). Caches the result.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,

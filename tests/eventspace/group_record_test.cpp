@@ -52,6 +52,19 @@ TEST_CASE("group records: shares and members refer to each other") {
   CHECK(member_of(record_of(member)).share == 3);
 }
 
+TEST_CASE("group records: a prediction keeps its times") {
+  const GroupPrediction prediction{0xdeadbeef, 3, std::uint64_t{1} << 55, 1.2345, 77};
+  const GroupPrediction found = prediction_of(record_of(prediction));
+  CHECK(is_of_group(record_of(prediction)));
+  CHECK(found.text == prediction.text);
+  CHECK(found.share == 3);
+  CHECK(found.predicted_nanos == prediction.predicted_nanos);
+  CHECK(found.measured_per_predicted == Approx(1.235));
+  CHECK(found.at_nanos == 77);
+  CHECK(prediction_of(record_of(GroupPrediction{1, 2, 3, 1e9, 0})).measured_per_predicted ==
+        Approx(16'777.215));
+}
+
 TEST_CASE("group records: a name is complete when all its pieces have arrived in any order") {
   const GroupOperation operation{"world", "allreduce", "stretched:stretch=65536"};
   const std::string text = text_of(operation);
@@ -71,6 +84,9 @@ TEST_CASE("group records: a name is complete when all its pieces have arrived in
   const GroupOperation chosen{"world", "allreduce", "ring", "tuned"};
   CHECK(group_operation_of(text_of(chosen)) == chosen);
   CHECK(words_of(chosen) == "allreduce of world by ring (tuned)");
+  const GroupOperation by_row{"world", "allreduce", "ring", "tuned", "12"};
+  CHECK(group_operation_of(text_of(by_row)) == by_row);
+  CHECK(words_of(by_row) == "allreduce of world by ring (tuned, line 12 of the table)");
   // A record contains a piece of a text. If the piece begins beyond the end of the text, the record
   // is damaged and must be ignored.
   EventRecord beyond = records.front();

@@ -11,6 +11,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/support/traced_run.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -56,6 +57,25 @@ std::string schedule_of(const Sim& sim, std::size_t count, const std::string& na
     if (world.rank() == 0) schedule = world.last_algorithm();
   });
   return schedule;
+}
+
+/// Returns the figures of allreduces of 8 and of 4096 numbers, which the given schedules carry out.
+/// All members arrive at the same time.
+std::vector<eventspace::GroupReport> reports_of(const std::string& config,
+                                                const std::string& named = "") {
+  const test_support::TracedRun run(config, [&](paths::Thread& thread) {
+    groups::Group world(thread);
+    for (int time = 1; time <= 3; ++time)
+      for (const std::size_t count : {8, 4096}) {
+        const Values in(count, 1);
+        Values out(count);
+        const auto begin = std::chrono::seconds(2 * time) + std::chrono::milliseconds(count / 8);
+        thread.sleep_for(begin - thread.now());
+        const groups::Call call = groups::allreduce(in, out, "sum");
+        world.run(named.empty() ? call : groups::by(named, call));
+      }
+  });
+  return run.report().report.groups.operations;
 }
 
 groups::Explanation explained(const Sim& sim, std::size_t count) {
@@ -252,4 +272,56 @@ TEST_CASE("decisions: a wrong table is refused on every member alike and the gro
     CHECK(times == 4);
     CHECK_THAT(message, Catch::StartsWith("group world: decisions to take: "));
   }
+}
+
+TEST_CASE("decisions: on the virtual clock an operation takes its predicted time") {
+  const std::string named = GENERATE("", "clusters", "tree:shape=chain,segment=64", "rabenseifner");
+  std::uint64_t operations = 0;
+  for (const eventspace::GroupReport& report : reports_of(four_hosts, named)) {
+    CAPTURE(report.algorithm);
+    CHECK(report.predicted.count == report.operations);
+    CHECK(report.compared == report.operations);
+    CHECK(report.per_predicted == 1);
+    CHECK(report.per_tuned == 0);
+    CHECK_FALSE(report.is_stale());
+    operations += report.operations;
+  }
+  CHECK(operations == 6);
+}
+
+TEST_CASE("decisions: a report names the row of an operation and tells whether it is stale") {
+  const auto [tuned, took, is_stale] =
+      GENERATE(std::tuple("12ms", 0.833, false), std::tuple("16ms", 0.625, true),
+               std::tuple("7ms", 1.429, true));
+  const auto reports =
+      reports_of(four_hosts + table_of("allreduce:\n"
+                                       "  - shape: {clusters: 2, hosts: 4}\n"
+                                       "    rows:\n"
+                                       "      - {up_to: 64B, use: recursive_doubling}\n"
+                                       "      - {up_to: inf, use: clusters, why: {time: " +
+                                       std::string(tuned) + ", predicted: 10ms}}\n"));
+  REQUIRE(reports.size() == 2);  // in the order of the algorithms
+  const eventspace::GroupReport &with_why = reports[0], &without = reports[1];
+  CHECK_THAT(with_why.algorithm, Catch::StartsWith("clusters"));
+  CHECK(with_why.reason == "tuned");
+  CHECK(with_why.per_tuned == Approx(took).margin(0.001));
+  CHECK(with_why.is_stale() == is_stale);
+  CHECK(without.algorithm == "recursive_doubling");
+  CHECK(std::stoi(without.row) + 1 == std::stoi(with_why.row));
+  CHECK(without.per_tuned == 0);
+  CHECK_FALSE(without.is_stale());
+}
+
+TEST_CASE("decisions: an operation is compared only if its members arrive at the same time") {
+  const test_support::TracedRun run(four_hosts, [&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const Values in(8, 1);
+    Values out(8);
+    thread.sleep_for(std::chrono::milliseconds(10 * world.rank()));
+    world.run(groups::allreduce(in, out, "sum"));
+  });
+  const auto reports = run.report().report.groups.operations;
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].predicted.count == 1);
+  CHECK(reports[0].compared == 0);
 }

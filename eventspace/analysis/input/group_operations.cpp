@@ -17,6 +17,11 @@ void GroupOperations::add(std::uint32_t host, const EventRecord& record) {
       shares_[{host, member.share}].members.push_back(member);
       return;
     }
+    case GroupEvent::prediction: {
+      const GroupPrediction prediction = prediction_of(record);
+      shares_[{host, prediction.share}].prediction = prediction;
+      return;
+    }
     case GroupEvent::share: end_share(host, share_of(record)); return;
   }
 }
@@ -60,7 +65,8 @@ void GroupOperations::hand_on(const Key& key) {
 
 void GroupOperations::finish() {
   while (!by_age_.empty()) hand_on(by_age_.begin()->second);
-  for (const auto& [key, share] : shares_) unended_ += share.steps.size() + share.members.size();
+  for (const auto& [key, share] : shares_)
+    unended_ += share.steps.size() + share.members.size() + (share.prediction ? 1 : 0);
   shares_.clear();
 }
 

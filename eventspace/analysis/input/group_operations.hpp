@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ struct HostShare {
   GroupShare share;
   std::vector<GroupMember> members;
   std::vector<GroupStep> steps;  ///< in the order of the steps' ends
+  /// Prediction for the whole operation. Only one of its shares has one.
+  std::optional<GroupPrediction> prediction = {};
 };
 
 struct WholeOperation {

@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace eventspace {
 namespace {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
+// Operations whose members arrive within this share of the predicted time are compared with it.
+constexpr double arrivals_max = 0.1;
 
 /// Arrivals of threads, or of hosts, at an operation: times of the first, last and second to last
 /// arrival, and the thread or host that arrived last.
@@ -128,6 +131,9 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
   for (const HostShare& share : operation.shares)
     for (const GroupMember& member : share.members) bytes = std::max(bytes, member.bytes);
   kind.bytes.add(static_cast<std::int64_t>(bytes));
+  for (const HostShare& share : operation.shares)
+    if (share.prediction)
+      kind.predicted.add(static_cast<std::int64_t>(share.prediction->predicted_nanos));
   has_common_clock_ ? add_between_hosts(operation, kind) : add_within_hosts(operation, kind);
 }
 
@@ -171,9 +177,12 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   kind.times.add(end - threads.first);
   kind.after_last.add(end - threads.last);
   kind.times_after_last.add(end - threads.last);
-  for (const HostShare& share : operation.shares)
+  for (const HostShare& share : operation.shares) {
     for (const GroupMember& member : share.members)
       kind.wait.add(threads.last - member.begin_nanos);
+    if (share.prediction)
+      compare_with(*share.prediction, threads.last - threads.first, end - threads.last, kind);
+  }
   const auto note = [](Total& late, const Comings& comings) {
     late.add(comings.last - comings.before_last);
   };
@@ -185,6 +194,21 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
            threads);
   }
   if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
+}
+
+/// Compares the time of an operation with its prediction. A prediction is for members that arrive
+/// at the same time, so operations whose members arrived one after the other are left out.
+void GroupFigures::compare_with(const GroupPrediction& prediction, std::int64_t arrivals_nanos,
+                                std::int64_t after_last_nanos, Kind& kind) {
+  const auto predicted = static_cast<double>(prediction.predicted_nanos);
+  if (static_cast<double>(arrivals_nanos) >= arrivals_max * predicted) return;
+  const auto thousandths_of = [&](double expected_nanos) {
+    const double ratio = static_cast<double>(after_last_nanos) / expected_nanos;
+    return static_cast<std::int64_t>(std::min(std::round(ratio * 1000), 9e18));
+  };
+  kind.per_predicted.add(thousandths_of(predicted));
+  if (prediction.measured_per_predicted > 0)
+    kind.per_tuned.add(thousandths_of(predicted * prediction.measured_per_predicted));
 }
 
 /// Returns the key under which a part of the critical path is added up. All messages from one
@@ -245,8 +269,8 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
     report.operations.push_back(report_of(text, kind, begin_nanos));
   std::stable_sort(report.operations.begin(), report.operations.end(),
                    [](const GroupReport& a, const GroupReport& b) {
-                     return std::tie(a.group, a.collective, a.algorithm, a.reason) <
-                            std::tie(b.group, b.collective, b.algorithm, b.reason);
+                     return std::tie(a.group, a.collective, a.algorithm, a.reason, a.row) <
+                            std::tie(b.group, b.collective, b.algorithm, b.reason, b.row);
                    });
   report_members(report);
   report_links(report);
@@ -284,6 +308,12 @@ GroupReport GroupFigures::report_of(std::uint32_t text, const Kind& kind,
   report.time = kind.time.summary();
   report.after_last = kind.after_last.summary();
   report.wait = kind.wait.summary();
+  report.row = operation.row;
+  report.predicted = kind.predicted.summary();
+  const Summary per_predicted = kind.per_predicted.summary(), per_tuned = kind.per_tuned.summary();
+  report.compared = per_predicted.count;
+  report.per_predicted = static_cast<double>(per_predicted.p50) / 1000;
+  report.per_tuned = static_cast<double>(per_tuned.p50) / 1000;
   if (kind.first)
     report.first = {kind.first->begin_nanos - begin_nanos, kind.first->end_nanos - begin_nanos};
   report.by_cause = kind.by_cause;

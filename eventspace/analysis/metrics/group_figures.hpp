@@ -56,9 +56,19 @@ class GroupFigures {
   /// Figures of all operations with the same group, collective and algorithm, and therefore with
   /// the same text.
   struct Kind {
-    explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
+    explicit Kind(std::size_t exact)
+        : bytes(exact),
+          time(exact),
+          after_last(exact),
+          wait(exact),
+          predicted(exact),
+          per_predicted(exact),
+          per_tuned(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
-    Distribution bytes, time, after_last, wait;
+    Distribution bytes, time, after_last, wait, predicted;
+    // Times after the last arrival, in thousandths of the predicted time, and of the time that
+    // tuning measured.
+    Distribution per_predicted, per_tuned;
     Blocks times, times_after_last;  // one value for each operation, in the order of the operations
     // Index, in the group, of the operation that `first` describes.
     std::uint32_t first_number = 0;
@@ -96,6 +106,8 @@ class GroupFigures {
   void add_within_hosts(const WholeOperation& operation, Kind& kind);
   void add_between_hosts(const WholeOperation& operation, Kind& kind);
   void add_last(const WholeOperation& operation, Kind& kind);
+  static void compare_with(const GroupPrediction& prediction, std::int64_t arrivals_nanos,
+                           std::int64_t after_last_nanos, Kind& kind);
   void add_path(const GroupMessages& messages, Kind& kind);
   void add_messages(const GroupMessages& messages);
   void add_step(std::uint32_t host, const GroupStep& step);

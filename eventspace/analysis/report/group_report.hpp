@@ -2,6 +2,7 @@
 // eventspace/analysis/report/group_report.hpp — figures of operations of groups.
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,7 +55,10 @@ struct GroupReport {
     std::int64_t begin_nanos = 0;
     std::int64_t end_nanos = 0;
   };
-  std::string group, collective, algorithm, reason;
+  static constexpr double stale_change = 0.25;
+  static constexpr std::uint64_t stale_operations_least = 3;
+
+  std::string group, collective, algorithm, reason, row;
   std::uint64_t operations = 0;
   std::uint64_t incomplete = 0;
   std::uint64_t failed = 0;
@@ -66,6 +70,17 @@ struct GroupReport {
   std::array<std::int64_t, group_causes> by_cause = {};
   std::vector<Part> parts;
   std::vector<Last> last_threads, last_hosts;
+  Summary predicted;           ///< predicted times of single operations
+  std::uint64_t compared = 0;  ///< operations that were compared with their predictions
+  double per_predicted = 0;    ///< median of time after the last arrival / predicted time
+  double per_tuned = 0;        ///< the same for the time that tuning measured; 0 = not tuned
+
+  /// Whether the operations take another time than the row of the table promises, because the
+  /// network, the hosts or their load have changed since it was tuned.
+  bool is_stale() const {
+    return compared >= stale_operations_least && per_tuned > 0 &&
+           std::abs(per_tuned - 1) > stale_change;
+  }
 };
 
 template <class Visitor>
@@ -97,6 +112,9 @@ void describe(Visitor& visit, const GroupReport& report) {
       "reason", report.reason, units::none,
       "How the schedule was chosen: named, pinned, tuned, borrowed, priced or assumed. Empty "
       "if there was no choice.");
+  visit.field("row", report.row, units::none,
+              "Line of the row of the table of decisions that names the schedule. Empty if no row "
+              "does.");
   visit.field("operations", report.operations, units::count, "Complete operations.");
   visit.field("incomplete", report.incomplete, units::count,
               "Operations without the records of a host.");
@@ -115,6 +133,21 @@ void describe(Visitor& visit, const GroupReport& report) {
   visit.field("parts", report.parts, units::none, "Parts of the time, the greatest first.");
   visit.field("last_threads", report.last_threads, units::none, "Threads that arrived last.");
   visit.field("last_hosts", report.last_hosts, units::none, "Hosts that arrived last.");
+  visit.field("predicted_nanos", report.predicted, units::nanos,
+              "Predicted time of the operations. Its count is 0 if nothing was predicted.");
+  visit.field("compared", report.compared, units::count,
+              "Operations whose members arrived within a tenth of the predicted time. Only they "
+              "are compared with it, and only with a common clock.");
+  visit.field("took_per_predicted", report.per_predicted, units::ratio,
+              "Time from the arrival of the last member, as a multiple of the predicted time: "
+              "median of the compared operations.",
+              left_out_if("compared", report.compared));
+  visit.field("took_per_tuned", report.per_tuned, units::ratio,
+              "The same as a multiple of the time that tuning measured. 0 if a table does not tell "
+              "it.",
+              left_out_if("compared", report.compared));
+  visit.field("stale", report.is_stale(), units::none,
+              "True if `took_per_tuned` is below 0.75 or above 1.25, for at least 3 operations.");
   const GroupReport::Span first = report.first.value_or(GroupReport::Span{});
   visit.field(
       "first_begin_end_nanos", std::tuple(first.begin_nanos, first.end_nanos), units::nanos,

@@ -37,7 +37,7 @@ class GroupText : private TextWithTables {
     line("\nGroups: operations, dearest first [{}]",
          report_.has_common_clock ? "one clock of all hosts" : basis_of_one_clock);
     if (!report_.has_common_clock)
-      line("  the last of several hosts, and the cause, need one clock: --common-clock");
+      line("  the last of several hosts, and the cause, need one clock: --utc");
     std::vector<const GroupReport*> order;
     for (const GroupReport& one : report_.operations) order.push_back(&one);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -57,7 +57,7 @@ class GroupText : private TextWithTables {
 
  private:
   void operations(const GroupReport& one) {
-    line("  {}", words_of({one.group, one.collective, one.algorithm, one.reason}));
+    line("  {}", words_of({one.group, one.collective, one.algorithm, one.reason, one.row}));
     if (one.failed + one.incomplete > 0)
       line("    {} failed, {} incomplete", one.failed, one.incomplete);
     if (one.operations == 0) return;
@@ -66,11 +66,22 @@ class GroupText : private TextWithTables {
     if (one.after_last.count > 0)
       line("    after the last had arrived: median {:.3f} ms, mean {:.3f}", ms(one.after_last.p50),
            ms(one.after_last.mean));
+    prediction(one);
     line("    members waited {:.3f} ms on average for the last one{}, p99 {:.3f}",
          ms(one.wait.mean), report_.has_common_clock ? "" : " of their host", ms(one.wait.p99));
     causes(one);
     lasts("thread", "the next one", one.last_threads, one.operations);
     lasts("host", "the others", one.last_hosts, one.operations);
+  }
+
+  void prediction(const GroupReport& one) {
+    if (one.predicted.count == 0) return;
+    const std::string took =
+        one.compared == 0 ? "" : fmt::format(", took {:.2f} times this", one.per_predicted);
+    line("    predicted: median {:.3f} ms{}", ms(one.predicted.p50), took);
+    if (one.is_stale())
+      line("    stale: took {:.2f} times what tuning measured; run `paths tune` again",
+           one.per_tuned);
   }
 
   void causes(const GroupReport& one) {

@@ -45,9 +45,8 @@ std::string what_is_counted(const TransfersReport& report) {
 std::string to_text(const TransfersReport& report, std::size_t rows) {
   if (!report.has_several_clusters) return "";
   if (!report.has_common_clock)
-    return rows == 0
-               ? ""
-               : "\nBetween clusters: how many messages at once needs one clock: --common-clock\n";
+    return rows == 0 ? ""
+                     : "\nBetween clusters: how many messages at once needs one clock: --utc\n";
   if (report.all.messages == 0 && report.all.used_nanos == 0) return "";
   std::string text =
       fmt::format("\nBetween clusters: {} [one clock of all hosts]\n", what_is_counted(report));

@@ -7,7 +7,13 @@ import { table } from './table';
 
 const name_of = (row: GroupOperations): string =>
   `${row.collective} of ${row.group}${row.algorithm && ` by ${row.algorithm}`}` +
-  (row.reason && ` (${row.reason})`);
+  (row.reason && ` (${row.reason}${row.row && `, line ${row.row} of the table`})`);
+// Time after the last arrival as a multiple of the predicted time, and whether a table promises
+// another time.
+const took_of = (row: GroupOperations): string =>
+  row.took_per_predicted === undefined
+    ? ''
+    : `${row.took_per_predicted.toFixed(2)} times` + (row.stale ? ', stale: tune again' : '');
 const all_of = (row: GroupOperations): number =>
   Object.values(row.nanos_by_cause).reduce((sum, nanos) => sum + nanos, 0);
 const share_of = (row: GroupOperations, cause: string): number =>
@@ -42,6 +48,18 @@ function operations(rows: GroupOperations[]): HTMLElement {
         title: 'after the last came, median ms',
         value: (row) => row.after_last_came_nanos.p50 ?? 0,
         show: (row) => milliseconds(row.after_last_came_nanos.p50 ?? 0),
+      },
+      {
+        title: 'predicted, median ms',
+        value: (row) => row.predicted_nanos.p50 ?? 0,
+        show: (row) =>
+          row.predicted_nanos.count === 0 ? '' : milliseconds(row.predicted_nanos.p50 ?? 0),
+        help: 'for members that arrive at the same time',
+      },
+      {
+        title: 'took of this',
+        value: took_of,
+        help: 'of operations whose members arrived within a tenth of the predicted time',
       },
       {
         title: 'waits, mean ms',

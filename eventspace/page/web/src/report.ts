@@ -473,6 +473,7 @@ export interface GroupOperations {
   collective: string;
   algorithm: string;
   reason: string;
+  row: string;
   operations: number;
   incomplete: number;
   failed: number;
@@ -484,6 +485,11 @@ export interface GroupOperations {
   parts: GroupPart[];
   last_threads: GroupLast[];
   last_hosts: GroupLast[];
+  predicted_nanos: Summary;
+  compared: number;
+  took_per_predicted?: number;
+  took_per_tuned?: number;
+  stale: boolean;
   first_begin_end_nanos?: [number, number];
 }
 
