@@ -63,7 +63,10 @@ std::vector<Decision> decisions_of(const Table& table) {
     const SizeChoice* evidence = nullptr;
     for (; choice != table.choices.end() && choice->bytes <= row.up_to; ++choice)
       if (evidence == nullptr || (!evidence->measured && choice->measured)) evidence = &*choice;
-    if (evidence != nullptr) decision.why = evidence_of(*evidence);
+    if (evidence != nullptr) {
+      decision.why = evidence_of(*evidence);
+      if (evidence->is_from_larger) decision.note = "taken because a larger size took less time";
+    }
     decisions.push_back(std::move(decision));
   }
   return decisions;

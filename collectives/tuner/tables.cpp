@@ -4,6 +4,7 @@
 #include "collectives/tuner/tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr double check_margin = 1.15;
 constexpr std::size_t check_runs = 3;
 constexpr std::size_t most_checked = 4;
 constexpr double hysteresis = 1.03;
+constexpr std::size_t larger_runs = 5;
 
 double octave_of(std::uint64_t bytes) { return std::log2(static_cast<double>(bytes)); }
 double count_of(Nanos time) { return static_cast<double>(time.count()); }
@@ -34,7 +36,31 @@ struct SizeSearch {
   Space space = {};
   Space corrected = {};  // the space with corrected predictions; set when all searches are done
   Outcome outcome = {};
+  bool is_from_larger = false;  // SizeChoice::is_from_larger
 };
+
+/// Adds the samples of a later search at the same size, and takes its choice.
+void add_outcome(Outcome& outcome, const Outcome& later) {
+  for (const Sampled& one : later.sampled) {
+    const auto before = std::find_if(
+        outcome.sampled.begin(), outcome.sampled.end(),
+        [&](const Sampled& other) { return other.configuration == one.configuration; });
+    if (before == outcome.sampled.end()) {
+      outcome.sampled.push_back(one);
+      continue;
+    }
+    before->samples.insert(before->samples.end(), one.samples.begin(), one.samples.end());
+    if (!before->samples.empty()) before->statistic = lower_half_mean(before->samples);
+  }
+  if (later.chosen) {
+    outcome.chosen = later.chosen;
+    outcome.statistic = later.statistic;
+  }
+  outcome.runs += later.runs;
+  outcome.void_runs += later.void_runs;
+  outcome.time_spent += later.time_spent;
+  outcome.was_cancelled = outcome.was_cancelled || later.was_cancelled;
+}
 
 /// Returns the configuration of `family` at this size whose length is nearest to `length`. Returns
 /// nothing if no length is within a factor of 2, or if it has no predicted time.
@@ -78,6 +104,8 @@ class TableSearch {
   /// Chooses a configuration at each size without a search. Returns false if the search was
   /// cancelled.
   bool check_others();
+  /// Compares the sizes with their larger neighbours. Returns false if the search was cancelled.
+  bool compare_with_larger();
   /// Keeps rows of the earlier table that are nearly as fast as the choices.
   void keep_old_rows();
   /// Returns the choice of each size, with its evidence.
@@ -104,7 +132,7 @@ bool TableSearch::search_some() {
   std::optional<std::uint64_t> last;
   for (const std::uint64_t bytes : task_.sizes) {
     SizeSearch& size = sizes_.emplace_back(SizeSearch{bytes, task_.space_of(bytes)});
-    is_searched_.push_back(!last || bytes / between_searches >= *last);
+    is_searched_.push_back(task_.searches_all || !last || bytes / between_searches >= *last);
     if (!is_searched_.back()) continue;
     last = bytes;
     Options options = options_;
@@ -166,6 +194,27 @@ bool TableSearch::check(SizeSearch& size) {
   return !size.outcome.was_cancelled;
 }
 
+bool TableSearch::compare_with_larger() {
+  for (std::size_t i = sizes_.size(); i-- > 1;) {
+    SizeSearch& size = sizes_[i - 1];
+    const SizeSearch& larger = sizes_[i];
+    const auto time = size.outcome.statistic, larger_time = larger.outcome.statistic;
+    if (!time || !larger_time || is_at_most(*time, hysteresis, *larger_time)) continue;
+    const Configuration chosen = *larger.outcome.chosen;
+    const auto other = find_row(size, larger.space.families[chosen.family].name,
+                                member_of(larger.space, chosen).length);
+    if (!other || other == size.outcome.chosen) continue;
+    const std::array both = {*size.outcome.chosen, *other};
+    Experiment experiment(size.corrected, run_of(size.bytes), options_.seed + size.bytes + 1,
+                          options_.is_cancelled);
+    experiment.run_each(both, options_.is_exact ? 1 : larger_runs);
+    add_outcome(size.outcome, experiment.choose_among(both));
+    size.is_from_larger = size.outcome.chosen == other;
+    if (size.outcome.was_cancelled) return false;
+  }
+  return true;
+}
+
 void TableSearch::keep_old_rows() {
   if (task_.before.empty()) return;
   for (SizeSearch& size : sizes_) {
@@ -179,6 +228,7 @@ void TableSearch::keep_old_rows() {
       new_time = member_of(size.corrected, chosen).predicted;
     }
     if (!is_at_most(*old_time, hysteresis, *new_time)) continue;
+    size.is_from_larger = size.is_from_larger && size.outcome.chosen == kept;
     size.outcome.chosen = kept;
     size.outcome.statistic = measured_of(size, *kept);
   }
@@ -191,7 +241,8 @@ std::vector<SizeChoice> TableSearch::choices() const {
     SizeChoice& choice = all.emplace_back(SizeChoice{.bytes = size.bytes,
                                                      .measured = size.outcome.statistic,
                                                      .is_searched = is_searched_[i],
-                                                     .evidence = size.outcome});
+                                                     .evidence = size.outcome,
+                                                     .is_from_larger = size.is_from_larger});
     if (!size.outcome.chosen) continue;
     const std::size_t family = size.outcome.chosen->family;
     const Member& member = member_of(size.space, *size.outcome.chosen);
@@ -302,7 +353,7 @@ Table tune_table(const TableTask& task, const Search& search, const Options& opt
   table.was_cancelled = !tables.search_some();
   if (!table.was_cancelled) {
     tables.correct();
-    table.was_cancelled = !tables.check_others();
+    table.was_cancelled = !tables.check_others() || !tables.compare_with_larger();
   }
   if (!table.was_cancelled) {
     tables.keep_old_rows();

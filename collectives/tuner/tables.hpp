@@ -41,6 +41,8 @@ struct SizeChoice {
   Outcome evidence = {};  ///< result of the search or check at this size, with all samples
   std::string next = {};  ///< family of the second choice; "" = none was run
   base::Nanos next_measured{0};
+  /// Whether the choice was changed because a larger size took less time.
+  bool is_from_larger = false;
 };
 
 struct Table {
@@ -78,16 +80,19 @@ struct TableTask {
   SpaceOf space_of = {};
   RunAt run_at = {};
   std::vector<Row> before = {};  ///< rows of an earlier table
+  bool searches_all = false;     ///< whether to search at every size
 };
 
 /// Makes the table of a collective.
 /// 1. Searches at the first size, and then at each size that is at least 8 times the size of the
-///    previous search.
+///    previous search, or at all sizes (TableTask::searches_all).
 /// 2. At all other sizes, corrects the predicted times by the times measured in the searches, and
 ///    chooses the fastest configuration. If the fastest configurations of several families are
 ///    within 15%, it first runs up to 4 of them, 3 times each. If no search has measured anything,
 ///    it runs nothing.
-/// 3. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
+/// 3. Compares measured times of neighbouring sizes. If the larger size takes less time, runs its
+///    configuration at the smaller size as well, and takes the faster one.
+/// 4. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
 ///    of 2. By the corrected model, the row's length must cost at most 3% more. The boundary of two
 ///    rows is the size at which their corrected times cross.
 /// A row of `before`, an earlier table, is kept for a size unless the new choice is more than 3%

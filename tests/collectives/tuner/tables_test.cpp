@@ -65,6 +65,42 @@ TEST_CASE("tuner: a size takes the first row that is not below it") {
   CHECK(&row_for(rows, any_size) == &rows[2]);
 }
 
+TEST_CASE("tuner: a size takes the configuration of a larger size that takes less time") {
+  // The second family always takes 50 us. Below 8 KiB its predicted time keeps it out of the race.
+  TableTask task;
+  task.sizes = {1024, 8192};
+  task.space_of = [](std::uint64_t bytes) {
+    const auto second = std::chrono::microseconds(bytes < 8192 ? 1000 : 50);
+    return Space{{{"first", {{0, Nanos(100'000)}}}, {"second", {{0, second}}}}};
+  };
+  task.run_at = [](std::uint64_t, Configuration one) {
+    return std::optional(Nanos(one.family == 0 ? 100'000 : 50'000));
+  };
+  const Table table = tune_table(task, race_search(), exact());
+  REQUIRE(table.choices.size() == 2);
+  for (const SizeChoice& choice : table.choices) {
+    CHECK(choice.family == "second");
+    CHECK(choice.measured == Nanos(50'000));
+  }
+  CHECK(table.choices[0].is_from_larger);
+  CHECK_FALSE(table.choices[1].is_from_larger);
+  CHECK(table.rows.size() == 1);
+}
+
+TEST_CASE("tuner: a table can be searched at every size") {
+  for (const bool searches_all : {false, true}) {
+    TableTask task;
+    task.sizes = {64, 128, 256};
+    task.space_of = [](std::uint64_t bytes) { return two_lines(bytes); };
+    task.run_at = runs_of(0.5);
+    task.searches_all = searches_all;
+    std::size_t searched = 0;
+    for (const SizeChoice& choice : tune_table(task, race_search(), exact()).choices)
+      searched += choice.is_searched ? 1 : 0;
+    CHECK(searched == (searches_all ? 3 : 1));
+  }
+}
+
 TEST_CASE("tuner: corrections weigh near sizes more and other families only without own figures") {
   Corrections corrections;
   CHECK(corrections.corrected(8, "a", Nanos(1000)) == Nanos(1000));
