@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/tune.cpp — `paths tune`: search for the fastest schedules by running them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +15,8 @@
 #include "commands/commands.hpp"
 #include "commands/config_copy.hpp"
 #include "commands/tuning_run.hpp"
+#include "commands/used_sizes.hpp"
+#include "groups/selection/network_of.hpp"
 #include "wrappers/all.hpp"
 #include "wrappers/main.hpp"
 
@@ -21,7 +29,10 @@ constexpr const char* tuning_host = "tuning";
 struct TuneCommand {
   RunOptions run;
   TuneOptions tune;
+  std::string trace;  ///< trace with the sizes to tune; "" = none
 };
+
+constexpr std::size_t sizes_max = 12;  // largest number of sizes of one collective
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
   command
@@ -47,10 +58,46 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
 }
 
+/// Prints what the traced run used, and sets TuneOptions::cells to its most expensive sizes.
+/// Throws: std::invalid_argument if the run used nothing that can be tuned.
+void take_used_sizes(TuneCommand& command, const paths::Plan& plan) {
+  const UsedSizes used = read_used_sizes(command.trace);
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument(fmt::format("--only-from {}: {}", command.trace, why));
+  };
+  if (const std::size_t hosts = groups::participants_of(plan).size(); used.hosts != hosts)
+    refuse(fmt::format("expected a trace of {} hosts with threads, found {}", hosts, used.hosts));
+  const std::vector<std::string>& names = command.tune.collectives;
+  std::map<collectives::Collective, std::size_t> taken;
+  std::uint64_t others = 0;
+  for (const UsedSize& one : used.sizes) {
+    const std::string name(name_of(one.collective));
+    if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) continue;
+    if (++taken[one.collective] > sizes_max) {
+      others += one.operations;
+      continue;
+    }
+    command.tune.cells.push_back(fmt::format("{}:{}", name, one.bytes));
+    fmt::print("{}{}: {} operations, {:.3f} s\n", name,
+               one.bytes > 0 ? " of " + base::format_bytes(one.bytes) : "", one.operations,
+               std::chrono::duration<double>(one.time).count());
+  }
+  if (others > 0)
+    fmt::print("{} operations of other sizes are not tuned: a collective has more than {} sizes\n",
+               others, sizes_max);
+  if (used.of_parts > 0)
+    fmt::print("{} operations of groups of some of the hosts are not tuned\n", used.of_parts);
+  std::fflush(stdout);  // the hosts print next
+  if (command.tune.cells.empty())
+    refuse(fmt::format("expected operations of groups of all hosts{}, found none",
+                       names.empty() ? "" : ", by the named collectives"));
+}
+
 /// Checks the options before any host starts. Otherwise each host would report the same mistakes.
-void check_options(const TuneCommand& command, const base::Settings& config) {
+void check_options(TuneCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
+    if (!command.trace.empty()) take_used_sizes(command, plan);
     TuningRun(command.tune).check(plan);
   } catch (const std::invalid_argument& wrong) {
     throw base::ConfigError({{base::Position{"command line", 0, 0}, wrong.what()}});
@@ -75,6 +122,10 @@ int tune(TuneCommand& command) {
   for (const std::string& collective : command.tune.collectives) {
     words.emplace_back("--collective");
     words.push_back(collective);
+  }
+  for (const std::string& cell : command.tune.cells) {
+    words.emplace_back("--cell");
+    words.push_back(cell);
   }
   return run_hosts(command.run);
 }
@@ -101,6 +152,7 @@ void add_tuning_host_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(tuning_host, "One host's part of `paths tune`.");
   command->group("");  // hidden in the help
   add_tune_options(*command, *options);
+  command->add_option("--cell", options->cells, "collective with one size in bytes");
   command->callback([options, &exit_code] { exit_code = tune_as_host(*options); });
 }
 
@@ -120,12 +172,19 @@ void add_tune_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"steady", "virtual"}))
       ->capture_default_str();
+  command
+      ->add_option("--only-from", options->trace,
+                   "tune only the collectives and sizes that this traced run used, the\nmost "
+                   "expensive collective first")
+      ->type_name("TRACE")
+      ->excludes("--sizes");
   add_run_key_option(*command, options->run.run_key);
   add_override_options(*command, options->run.overrides);
   set_examples(*command,
                "  paths tune configs/two-by-four.yaml -o decisions.yaml --clock virtual\n"
                "  paths tune configs/two-by-four.yaml -o decisions.yaml --collective allreduce "
-               "--sizes 8B:64KiB\n");
+               "--sizes 8B:64KiB\n"
+               "  paths tune configs/two-by-four.yaml -o decisions.yaml --only-from TRACE\n");
   command->callback([options, &exit_code] { exit_code = tune(*options); });
   add_tuning_host_command(app, exit_code);
 }

@@ -39,6 +39,8 @@ constexpr Nanos late_least = std::chrono::milliseconds(1);
 /// Expected number of runs for each size, for the estimate of the cost: on the steady clock, and on
 /// the virtual clock.
 constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
+/// Ratio from which on a collective counts as slower than others that do the same work.
+constexpr double guideline_margin = 1.05;
 /// Estimated time that the agreement on a common start adds to each run.
 constexpr Nanos start_time = std::chrono::milliseconds(25);
 
@@ -102,6 +104,20 @@ bool has_measured(const tuner::Table& table) {
                      [](const tuner::SizeChoice& choice) { return choice.measured.has_value(); });
 }
 
+std::string text_of(const tuner::Violation& violation) {
+  return fmt::format("{} would do the same in {}", violation.instead,
+                     base::format_time(violation.time));
+}
+
+/// Writes the violation into the row for its size, unless the row has another note.
+void note_violation(std::vector<tuner::Decision>& rows, const tuner::Violation& violation) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const tuner::Decision& one) {
+    return one.up_to >= violation.slow.bytes;
+  });
+  if (row != rows.end() && row->note.empty())
+    row->note = fmt::format("{}: {}", base::format_bytes(violation.slow.bytes), text_of(violation));
+}
+
 double millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
@@ -112,9 +128,26 @@ std::string TuningRun::Request::text() const {
   return fmt::format("{} {} {}", name_of(collective), count, schedule);
 }
 
+/// Reads TuneOptions::cells. Sizes below an element count as one element.
+void TuningRun::read_cells() {
+  collectives_.clear();
+  for (const std::string& cell : options_.cells) {
+    const auto [name, size] = collectives::split_at_colon(cell);
+    const Collective collective = read_collectives({name}).front();
+    std::vector<tuner::Bytes>& sizes = cells_[collective];
+    if (sizes.empty()) collectives_.push_back(collective);
+    sizes.push_back(std::max<tuner::Bytes>(base::parse_natural(size).value_or(0), element_bytes));
+  }
+  for (auto& [collective, sizes] : cells_) {
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  }
+}
+
 void TuningRun::check(const paths::Plan& plan) {
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
+  if (!options_.cells.empty()) read_cells();
   search_ = tuner::search_named(options_.search);
   if (search_ == nullptr) {
     std::vector<std::string_view> names;
@@ -145,7 +178,9 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
 
 /// Returns the sizes to tune. A barrier, which has no size, counts as one byte.
 std::vector<tuner::Bytes> TuningRun::sizes_of(Collective collective) const {
-  return collective == Collective::barrier ? std::vector<tuner::Bytes>{1} : sizes_;
+  if (collective == Collective::barrier) return {1};
+  const auto found = cells_.find(collective);
+  return found == cells_.end() ? sizes_ : found->second;
 }
 
 void TuningRun::print_estimate() {
@@ -265,6 +300,7 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::TableTask task;
   task.sizes = sizes_of(collective);
   task.before = old_rows(collective);
+  task.searches_all = cells_.contains(collective);
   task.space_of = [&](tuner::Bytes bytes) {
     return schedules.emplace(bytes, schedules_of(collective, bytes)).first->second.space;
   };
@@ -310,6 +346,15 @@ void TuningRun::print(const Tuned& tuned) const {
   std::fflush(stdout);
 }
 
+/// Returns the collectives that take longer than others that do the same work.
+std::vector<tuner::Violation> TuningRun::violations() const {
+  std::vector<tuner::ChosenTime> times;
+  for (const Tuned& tuned : tuned_)
+    for (const tuner::SizeChoice& choice : tuned.table.choices)
+      if (choice.measured) times.push_back({tuned.collective, choice.bytes, *choice.measured});
+  return tuner::check_guidelines(times, members_.size(), guideline_margin);
+}
+
 /// Returns the head of a table's section for these hosts, without rows.
 tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   const tuner::Shape& shape = selector_->shape();
@@ -326,10 +371,13 @@ tuner::DecisionSection TuningRun::section_of(Collective collective) const {
 std::vector<tuner::DecisionSection> TuningRun::sections() const {
   std::vector<tuner::DecisionSection> all;
   if (old_) all = old_->sections();
+  const std::vector<tuner::Violation> slow = violations();
   for (const Tuned& tuned : tuned_) {
     if (tuned.table.runs > 0 && !has_measured(tuned.table)) continue;
     tuner::DecisionSection section = section_of(tuned.collective);
     section.rows = tuner::decisions_of(tuned.table);
+    for (const tuner::Violation& one : slow)
+      if (one.slow.collective == tuned.collective) note_violation(section.rows, one);
     const auto before = std::find_if(all.begin(), all.end(), [&](const auto& other) {
       return are_for_same_groups(other, section);
     });
@@ -368,6 +416,9 @@ void TuningRun::finish(const paths::RunSummary& run) {
   base::write_file(part, print_decisions(sections(), about.done()));
   std::filesystem::rename(part, options_.output);
   log_->finish();
+  for (const tuner::Violation& one : violations())
+    fmt::print("{} of {} takes {}; {}\n", name_of(one.slow.collective),
+               base::format_bytes(one.slow.bytes), base::format_time(one.slow.time), text_of(one));
   fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output, sizes,
              runs, samples_file(options_.output));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/tuner/decision_table.hpp"
+#include "collectives/tuner/guidelines.hpp"
 #include "collectives/tuner/schedules.hpp"
 #include "collectives/tuner/search.hpp"
 #include "collectives/tuner/tables.hpp"
@@ -23,7 +24,10 @@ struct TuneOptions {
   std::string output;  ///< file for the table of decisions (fastest schedule by size)
   std::vector<std::string> collectives;  ///< names; empty = all but the barrier
   std::string sizes = "8B:1MiB";         ///< one size, or the first and the last one
-  std::string search = "race";           ///< name of a search
+  /// Collectives with sizes in bytes, such as "allreduce:64". If there are any, exactly these are
+  /// tuned, in this order of the collectives, and the two members above are not used.
+  std::vector<std::string> cells;
+  std::string search = "race";  ///< name of a search
   std::uint64_t seed = 1;
 };
 
@@ -66,6 +70,7 @@ class TuningRun {
     tuner::Table table;
   };
 
+  void read_cells();
   void print_estimate();
   std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;
   collectives::CollectiveSpec spec_of(collectives::Collective collective, tuner::Bytes bytes) const;
@@ -78,6 +83,7 @@ class TuningRun {
   static Request hear(groups::Group& group);
   std::optional<base::Nanos> run_once(paths::Thread& thread, groups::Group& group,
                                       const Request& request) const;
+  std::vector<tuner::Violation> violations() const;
   tuner::DecisionSection section_of(collectives::Collective collective) const;
   std::vector<tuner::DecisionSection> sections() const;
 
@@ -89,7 +95,8 @@ class TuningRun {
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<collectives::Collective> collectives_;
-  std::vector<tuner::Bytes> sizes_;
+  std::vector<tuner::Bytes> sizes_;  // sizes of collectives that are not in cells_
+  std::map<collectives::Collective, std::vector<tuner::Bytes>> cells_;  // sizes in ascending order
   std::vector<Tuned> tuned_;
   std::unique_ptr<RunLog> log_;  // nullptr except on the first host
   // Time at which `paths tune` ran, in UTC; only on the steady clock.

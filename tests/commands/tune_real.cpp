@@ -81,6 +81,31 @@ TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config
   CHECK_THAT(run.text, Contains("allreduce by tuned"));
 }
 
+TEST_CASE("tune: with a trace only the sizes are tuned that its run used") {
+  if (PATHS_HAS_BENCH == 0) return;  // `collective` is a program of the benchmarks
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml"), trace = folder.file("trace");
+  REQUIRE(paths_program("run " + file + " --clock virtual --trace " + trace +
+                        " -- collective allreduce,broadcast -m 1KiB:2KiB")
+              .exit_code == 0);
+  const std::string words =
+      "tune " + file + " -o " + table + " --clock virtual --only-from " + trace;
+  const auto said = paths_program(words + " --collective allreduce");
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  for (const std::string size : {"8B", "1KiB", "2KiB"})  // the program itself uses 8 B
+    CHECK_THAT(said.text, Contains("allreduce of " + size + ": "));
+  CHECK_THAT(said.text, Contains("3 sizes to tune by race") && !Contains("broadcast"));
+  const auto sections = tuner::load_decision_table(table)->sections();
+  REQUIRE(sections.size() == 1);
+  CHECK_THAT(paths_program(words + " --sizes 8B").text, Contains("--sizes excludes --only-from"));
+  const auto wrong = paths_program(words + " --collective alltoall");
+  CHECK(wrong.exit_code == 2);
+  CHECK_THAT(wrong.text, Contains("expected operations of groups of all hosts, by the named "
+                                  "collectives, found none"));
+}
+
 TEST_CASE("tune: a tune that was ended continues without the runs that it has done") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
