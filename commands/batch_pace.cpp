@@ -29,9 +29,12 @@ tuning::Interference interference_so_far() {
 
 }  // namespace
 
+bool BatchPace::can_be_disturbed() const { return !thread_.host().runtime().is_virtual(); }
+
 bool BatchPace::run(const std::function<void()>& batch) {
-  const bool is_virtual = thread_.host().runtime().is_virtual();
-  const auto look = [&] { return is_virtual ? tuning::Interference() : interference_so_far(); };
+  const auto look = [&] {
+    return can_be_disturbed() ? interference_so_far() : tuning::Interference();
+  };
   if (const base::Nanos now = thread_.now(); now < next_) thread_.sleep_for(next_ - now);
   next_ = thread_.now() + apart;
   const tuning::Interference before = look();

@@ -23,8 +23,11 @@ class BatchPace {
 
   explicit BatchPace(paths::Thread& thread) : thread_(thread) {}
 
+  /// Returns whether other processes can distort times; false on the virtual clock.
+  bool can_be_disturbed() const;
+
   /// Calls `batch`, no earlier than `apart` after the start of the previous batch. Returns whether
-  /// other processes disturbed it; false on the virtual clock.
+  /// other processes disturbed it.
   bool run(const std::function<void()>& batch);
 
  private:

@@ -218,8 +218,8 @@ class FrameMeasurement {
   FrameMeasurement(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes)
       : bursts_(bursts),
         target_(target),
-        samples_(samples_of_batch(bursts.thread().host().runtime().is_virtual())),
-        pace_(bursts.thread()) {
+        pace_(bursts.thread()),
+        samples_(samples_of_batch(!pace_.can_be_disturbed())) {
     tuning::StopRule rule;
     if (samples_ > 1) rule.batches_most *= 2;  // batches may be rejected
     for (const std::uint64_t size : sizes_up_to(frame_bytes)) sizes_.emplace_back(size, rule);
@@ -260,8 +260,8 @@ class FrameMeasurement {
 
   Bursts& bursts_;
   const std::uint32_t target_;
-  const std::size_t samples_;
   BatchPace pace_;
+  const std::size_t samples_;
   std::vector<SizeMeasurement> sizes_;
 };
 

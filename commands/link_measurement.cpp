@@ -91,9 +91,7 @@ class LinkMeasurement {
   }
 
   /// Returns whether other processes can distort the times; false on the virtual clock.
-  bool is_spoilt_easily() const {
-    return byte_ < spoilt_below && !thread_.host().runtime().is_virtual();
-  }
+  bool is_spoilt_easily() const { return byte_ < spoilt_below && pace_.can_be_disturbed(); }
 
   struct OneStream {
     explicit OneStream(tuning::StopRule rule) : latency({1}, rule), rate({-1, 1}, rule) {}

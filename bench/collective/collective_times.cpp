@@ -14,6 +14,7 @@
 #include "base/reduce.hpp"
 #include "base/units.hpp"
 #include "bench/collective/call_arrays.hpp"
+#include "bench/support/compute.hpp"
 #include "bench/support/output_files.hpp"
 #include "bench/support/progress.hpp"
 #include "bench/support/provenance.hpp"
@@ -125,14 +126,6 @@ void CollectiveTimes::check_operation(const std::string& name) {
       name, operation == nullptr ? base::did_you_mean(name, known) : ""));
 }
 
-/// Keeps a processor busy for `time`. On the virtual clock, sleeps instead.
-void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
-  if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
-  for (const base::Nanos end = groups::common_clock(thread) + time;
-       groups::common_clock(thread) < end;) {
-  }
-}
-
 std::pair<std::uint32_t, std::uint32_t> CollectiveTimes::roots(
     collectives::Collective collective) const {
   if (!has_root(collective)) return {0, 1};
@@ -169,7 +162,7 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
       for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
         const groups::ClockedRun both = groups::run_clocked(thread, group, [&] {
           groups::Started started = group.start(arrays.call);
-          compute(thread, alone);
+          occupy_processor(thread, alone, [] {});
           started.wait();
         });
         row.overlapped.push_back(milliseconds(both.time) / milliseconds(alone));

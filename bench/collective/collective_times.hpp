@@ -47,7 +47,6 @@ class CollectiveTimes {
   void find_prices(collectives::Collective collective, std::uint64_t bytes);
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
-  static void compute(paths::Thread& thread, base::Nanos time);
   static void check_operation(const std::string& name);
   /// Returns the ranks that are the root in turn: the first of them, and the last of them + 1.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;

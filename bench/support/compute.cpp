@@ -151,6 +151,11 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
   return {thread, std::make_shared<const Noise>(*duration, *when)};
 }
 
+void occupy_processor(paths::Thread& thread, Nanos span, const std::function<void()>& work) {
+  if (thread.host().runtime().is_virtual()) return thread.sleep_for(span);
+  for (const Nanos end = thread.now() + span; thread.now() < end;) work();
+}
+
 Compute::Compute(paths::Thread& thread, const ComputeOptions& options)
     : thread_(thread), options_(options), time_(at_speed(options.time, thread.speed())) {
   const std::string name = fmt::format("{}/{}", thread.host().name(), thread.index());
@@ -173,12 +178,7 @@ void Compute::run() {
   const Nanos took = thread_.now() - begin;
   Nanos delayed = took;
   for (const Injected& one : injected_) delayed = one.noise->stretched(one.begins + begin, delayed);
-  if (delayed == took) return;
-  if (thread_.host().runtime().is_virtual()) {
-    thread_.sleep_for(delayed - took);
-  } else {
-    spin(delayed - took);
-  }
+  if (delayed != took) spin(delayed - took);
 }
 
 void Compute::compute() {
@@ -237,9 +237,9 @@ void Compute::tune() {
 }
 
 void Compute::spin(Nanos span) {
-  const Nanos end = thread_.now() + span;
-  while (thread_.now() < end)
+  occupy_processor(thread_, span, [this] {
     for (int i = 0; i < steps_between_looks; ++i) spun_ += thread_.random().next();
+  });
 }
 
 }  // namespace bench

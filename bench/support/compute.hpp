@@ -2,6 +2,7 @@
 // bench/support/compute.hpp — computation of a thread between two collective operations
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -92,6 +93,10 @@ struct ComputeOptions {
   double variation = 0;  ///< standard deviation as a share of `time`; ignored by `sort`
   std::vector<InjectedNoise> injected = {};
 };
+
+/// Calls `work` until `span` has passed, which keeps a processor busy. On the virtual clock, sleeps
+/// for `span` instead.
+void occupy_processor(paths::Thread& thread, Nanos span, const std::function<void()>& work);
 
 /// Computation of one thread. It takes ComputeOptions::time, divided by the speed of the host.
 class Compute {

@@ -13,6 +13,7 @@
 #include "paths/host/host.hpp"
 #include "paths/host/requests/dispatcher.hpp"
 #include "paths/plan/path_tuples.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 
@@ -48,7 +49,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() adds an entry per host
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
-  if (!runtime_.is_virtual() || deadline().written)
+  if (runtime::end_of(runtime_, deadline()) < base::Nanos::max())
     deadline_monitor_ = std::make_unique<DeadlineMonitor>(
         runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
           const base::Nanos next = connections_.requests().end_late(now);

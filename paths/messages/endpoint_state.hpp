@@ -72,6 +72,9 @@ class EndpointState {
   bool is_switch() const { return host >= plan->hosts.size(); }
   /// Returns the cluster of the host. Requires: the endpoint is not that of a switch.
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
+  /// Returns whether hosts watch each other for signs of life. On the virtual clock they do not,
+  /// because all of them are in this process.
+  bool watches_hosts() const { return !runtime.is_virtual(); }
   /// Returns whether a route to `target` may lead through this host.
   bool leads_to(std::uint32_t target) const;
   /// Returns how far times in frames of other processes may lie in the future. Later times are

@@ -67,7 +67,7 @@ bool GroupCalls::is_paced(std::uint32_t to) {
   if (frame == 0 || frame > lent_frame_bytes_max) return false;
   const runtime::Lock lock(state_.mutex);
   if (state_.link_scheduler.link_to(to) != nullptr) return true;
-  return !state_.runtime.is_virtual() && !state_.link_scheduler.waits_for_streams(to) &&
+  return parts_.outgoing.can_carrier_fill_up() && !state_.link_scheduler.waits_for_streams(to) &&
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 

@@ -107,7 +107,7 @@ void Membership::lose_and_notify_exit(std::uint32_t host, const std::string& why
 /// hosts end one after the other.
 void Membership::notify_exit(std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
-  if (state.is_switch() || state.runtime.is_virtual() || !state.plan->lanes.is_written ||
+  if (state.is_switch() || !state.watches_hosts() || !state.plan->lanes.is_written ||
       parts_.ends.is_everywhere())
     return;
   const std::uint32_t exit = exit_of(*state.plan, state.cluster());
@@ -169,7 +169,7 @@ void Membership::take_loss(const LaneFrame& frame) {
   const auto place = static_cast<std::uint32_t>(frame.bytes);
   if (place == state.host || parts_.lost.has(place)) return;
   const std::string why = fmt::format("{} (says {})", frame.text, place_text(plan, frame.source));
-  if (state.runtime.is_virtual() || may_know(frame.source, place)) return lose(place, why);
+  if (!state.watches_hosts() || may_know(frame.source, place)) return lose(place, why);
   const bool is_reached = place < plan.hosts.size() && !state.is_switch() &&
                           missing_way(plan, state.host, place).empty() &&
                           next_hop(plan, state.host, place).to == place;

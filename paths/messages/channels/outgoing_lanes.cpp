@@ -36,7 +36,7 @@ OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
 }
 
 bool OutgoingLanes::is_full(const Outlet& outlet) const {
-  return outlet.in_hand >= in_hand_max && !outlet.has_link && !runtime_.is_virtual();
+  return outlet.in_hand >= in_hand_max && !outlet.has_link && can_carrier_fill_up();
 }
 
 void OutgoingLanes::send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,

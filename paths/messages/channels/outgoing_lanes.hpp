@@ -69,6 +69,8 @@ class OutgoingLanes {
     }
     return has_gone_on;
   }
+  /// Returns whether the carrier can have no room for a frame. On the virtual clock it always has.
+  bool can_carrier_fill_up() const { return !runtime_.is_virtual(); }
   bool may_go_on() const { return !full_.empty(); }
   void room_made(std::uint32_t host);
   /// Returns the waits of the messages that were sent since the caller last cleared this list.

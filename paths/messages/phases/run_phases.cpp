@@ -25,7 +25,7 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 }  // namespace
 
 RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {
-  if (state_.is_switch() || !state_.runtime.is_virtual())
+  if (state_.is_switch() || state_.watches_hosts())
     watch_.emplace(HostWatch::Parts{state_, parts.lost, parts.membership, parts.ends, parts.clock});
 }
 
