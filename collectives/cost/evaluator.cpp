@@ -32,20 +32,15 @@ namespace {
 
 Evaluation::Evaluation(std::vector<collectives::Program> programs, Bytes element_bytes,
                        const Network& network, const Execution& execution)
-    : network_(network),
-      execution_(execution),
+    : state_(network, execution),
+      ports_(state_, programs.size()),
       window_(window_of(execution.window, programs.size())),
-      element_bytes_(element_bytes),
-      processors_(network) {
+      element_bytes_(element_bytes) {
   hosts_.reserve(programs.size());
   for (Rank rank = 0; rank < programs.size(); ++rank) {
     Host& host = hosts_.emplace_back(Admission(std::move(programs[rank]), window_));
-    if (has_credit()) host.credit.assign(programs.size(), execution.credit);
+    if (state_.has_credit()) host.credit.assign(programs.size(), execution.credit);
   }
-  for (std::size_t host = 0; host < network.outgoing.size(); ++host)
-    sides_.push_back({tuning::LinkInstance(network.outgoing[host]),
-                      tuning::LinkInstance(network.receiving[host])});
-  links_.resize(network.links.size());
   price_.sent.resize(hosts_.size());
   price_.received.resize(hosts_.size());
   price_.links.resize(network.clusters() * network.clusters());
@@ -56,15 +51,16 @@ std::optional<Price> Evaluation::run(Nanos limit) {
   while (true) {
     std::sort(touched_.begin(), touched_.end());
     for (const Rank rank : touched_) work(rank);
-    if (execution_.ports.is_half_duplex) start_half_duplex();
+    if (state_.execution.ports.is_half_duplex) start_half_duplex();
     for (const Rank rank : touched_) choose(rank);
     for (const Rank rank : touched_) hosts_[rank].is_touched = false;
     touched_.clear();
     receive_frames();
-    if (events_.empty()) break;
-    now_ = events_.next_time();
-    if (now_ >= limit) return std::nullopt;
-    while (!events_.empty() && events_.next_time() == now_) happen(events_.pop());
+    if (state_.events.empty()) break;
+    state_.now = state_.events.next_time();
+    if (state_.now >= limit) return std::nullopt;
+    while (!state_.events.empty() && state_.events.next_time() == state_.now)
+      happen(state_.events.pop());
   }
   for (const Host& host : hosts_)
     if (!host.admission.is_done()) throw_stuck(hosts_, window_);
@@ -86,7 +82,7 @@ void Evaluation::work(Rank me) {
   });
   for (const Slot slot : host.work) request_work(me, slot);
   host.work.clear();
-  if (has_receiving_ports()) grant_in_order(me);
+  if (ports_.has_grants()) ports_.grant_in_order(me);
 }
 
 void Evaluation::admit(Rank me) {
@@ -105,14 +101,14 @@ void Evaluation::begin_message(Rank me, Slot slot) {
       is_sender ? Stream{me, step.peer, step.channel} : Stream{step.peer, me, step.channel};
   std::optional<MessageIndex> index = meeting_.meet(stream, is_sender);
   if (!index) {
-    index = messages_.add();
-    Message& message = messages_[*index];
+    index = state_.messages.add();
+    Message& message = state_.messages[*index];
     message.serial = serial_++;
     message.source = stream.source;
     message.target = stream.target;
     message.bytes = step.elements * element_bytes_;
     const Bytes whole = std::max<Bytes>(message.bytes, 1);
-    const Bytes frames = (whole - 1) / network_.frame + 1;
+    const Bytes frames = (whole - 1) / state_.network.frame + 1;
     if (frames > std::numeric_limits<std::uint32_t>::max())
       throw std::invalid_argument(
           fmt::format("a message of {} bytes has too many frames to count", message.bytes));
@@ -120,66 +116,64 @@ void Evaluation::begin_message(Rank me, Slot slot) {
     meeting_.wait(stream, is_sender, *index);
   }
   step.message = *index;
-  Message& message = messages_[*index];
+  Message& message = state_.messages[*index];
   (is_sender ? message.sending : message.receiving) = slot;
-  if (is_sender) message.step = step.number;
-  Host::Class& ports = ports_at(me, message);
-  if (execution_.ports.are_in_order && (is_sender || execution_.ports.is_half_duplex))
-    ports.in_order.push_back(step.number);
-  if (!is_sender && has_receiving_ports()) ports.receiving.push_back(*index);
+  (is_sender ? message.step : message.receiving_step) = step.number;
+  ports_.list_step(me, *index, is_sender);
 }
 
 /// Executes a step that waits for no earlier step.
 void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];
-  if (step.action == Action::send) {
-    host.ready.push_back({step.number, step.message});
-    return std::push_heap(host.ready.begin(), host.ready.end());
-  }
+  if (step.action == Action::send) return host.add_ready({step.number, step.message});
   if (step.action != Action::receive) {
-    if (processors_.rate(step.action) <= 0) return finish(me, slot);
-    if (!has_frame_costs()) return request_work(me, slot);
+    if (state_.processors.rate(step.action) <= 0) return finish(me, slot);
+    if (!state_.processors.has_frame_costs()) return request_work(me, slot);
     const Bytes bytes = step.elements * element_bytes_;
-    if (processors_.work_time(me, step.action, bytes) == Nanos(0)) return finish(me, slot);
+    if (state_.processors.work_time(me, step.action, bytes) == Nanos(0)) return finish(me, slot);
     return host.work.push_back(slot);
   }
-  Message& message = messages_[step.message];
+  Message& message = state_.messages[step.message];
   message.can_be_received = true;
   if (message.frames_in == message.frames) return finish_receiving(step.message);
-  if (has_receiving_ports() || !has_credit()) return;
+  if (ports_.has_grants() || !state_.has_credit()) return;
   give_back(message);
-  push({.time = now_ + network_.latency(me, message.source),
-        .kind = Kind::granted,
-        .source = message.source,
-        .item = step.message,
-        .frame = 0,
-        .step = message.serial});
+  state_.events.push({.time = state_.now + state_.network.latency(me, message.source),
+                      .kind = Kind::granted,
+                      .source = message.source,
+                      .item = step.message,
+                      .frame = 0,
+                      .step = message.serial});
 }
 
 /// Adds a reduction or a copy to the work of the host's processor.
 void Evaluation::request_work(Rank me, Slot slot) {
   const Admitted& step = hosts_[me].admission[slot];
-  const Nanos time = processors_.work_time(me, step.action, step.elements * element_bytes_);
-  push({processors_.work(me, now_, time), Kind::computed, me, static_cast<std::uint32_t>(slot), 0,
-        step.number});
+  const Nanos time = state_.processors.work_time(me, step.action, step.elements * element_bytes_);
+  state_.events.push({state_.processors.work(me, state_.now, time), Kind::computed, me,
+                      static_cast<std::uint32_t>(slot), 0, step.number});
 }
 
 void Evaluation::finish(Rank me, Slot slot) {
   hosts_[me].admission.finish(slot, hosts_[me].free);
-  price_.time = now_;
+  price_.time = state_.now;
   touch(me);
 }
 
 void Evaluation::finish_receiving(MessageIndex index) {
-  Message& message = messages_[index];
+  Message& message = state_.messages[index];
   give_back(message);
-  if (has_receiving_ports()) end_grant(message);
-  if (execution_.lists_crossings && network_.crosses(message.source, message.target))
+  if (ports_.has_grants()) {
+    ports_.end_grant(message);
+    touch(message.target);
+  }
+  if (state_.execution.lists_crossings && state_.network.crosses(message.source, message.target))
     price_.crossings.push_back({message.source, message.target, message.entered, message.left});
-  if (network_.message_cost > Nanos(0) && !has_frame_costs()) {
-    const Nanos end = processors_.work(message.target, now_, network_.message_cost);
-    return push({end, Kind::taken, message.source, index, 0, message.step});
+  if (state_.network.message_cost > Nanos(0) && !state_.processors.has_frame_costs()) {
+    const Nanos end =
+        state_.processors.work(message.target, state_.now, state_.network.message_cost);
+    return state_.events.push({end, Kind::taken, message.source, index, 0, message.step});
   }
   message.is_received = true;
   finish(message.target, message.receiving);
@@ -187,7 +181,8 @@ void Evaluation::finish_receiving(MessageIndex index) {
 }
 
 void Evaluation::recycle(MessageIndex index) {
-  if (messages_[index].is_sent && messages_[index].is_received) messages_.recycle(index);
+  if (state_.messages[index].is_sent && state_.messages[index].is_received)
+    state_.messages.recycle(index);
 }
 
 }  // namespace simulation
