@@ -2,8 +2,6 @@
 // groups/calls/local.cpp — folding, concatenation and distribution of the members' values.
 #include "groups/calls/local.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -24,6 +22,21 @@ bool is_scan(Collective collective) {
   return collective == Collective::scan || collective == Collective::exscan;
 }
 
+/// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. `by_rank` is the byte offset of
+/// the run in a vector ordered by rank, `by_host` in a vector ordered by host.
+template <class Copy>
+void each_run(const Layout& layout, const CallCounts& counts, std::size_t element_bytes,
+              const Copy& copy) {
+  std::size_t at = 0;
+  for (std::uint32_t host = 0; host < layout.hosts().size(); ++host)
+    layout.each_run(host, [&](std::uint32_t first, std::uint32_t behind) {
+      const std::size_t begin = counts.before(first) * element_bytes;
+      const std::size_t size = counts.before(behind) * element_bytes - begin;
+      copy(begin, at, size);
+      at += size;
+    });
+}
+
 }  // namespace
 
 Collective Local::between_hosts(const Call& call, const Layout& layout) {
@@ -42,6 +55,7 @@ Local::Local(const Layout& layout, std::uint32_t me, const Calls& calls, const C
       calls_(calls),
       counts_(counts),
       fold_(fold),
+      member_fold_(fold, calls, layout.first_on(me), element_bytes),
       element_bytes_(element_bytes),
       between_(between_hosts(first(), layout)) {
   lend_in();
@@ -81,19 +95,8 @@ bool Local::is_in_unchecked() const {
          calls_.size() == 1 && is_checked_later();
 }
 
-/// Checks a part of a member's contribution. `begin` is the byte offset of the part in the
-/// contribution.
-void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
-  try {
-    fold_.check(values);
-  } catch (const base::BadValue& bad) {
-    const std::size_t first_index = begin / element_bytes_;
-    throw WrongContribution(place(member), {std::string(bad.wrong()), first_index + *bad.index()});
-  }
-}
-
 void Local::name_contributor() const {
-  if (calls_.size() == 1 && !given_.empty()) check(0, given_, 0);
+  if (calls_.size() == 1 && !given_.empty()) member_fold_.check(0, given_, 0);
 }
 
 void Local::lend_in() {
@@ -107,14 +110,16 @@ void Local::lend_in() {
     return line_up_pairs();
   if (!is_checked_later() && is_reduction(collective) && has_values())
     for (std::size_t member = 0; member < calls_.size(); ++member)
-      check(member, calls_[member]->in, 0);
+      member_fold_.check(member, calls_[member]->in, 0);
   if (calls_.size() > 1) {
-    if (!is_reduction(collective) || gathers_values())
+    if (!is_reduction(collective) || gathers_values()) {
       line_up_in();
-    else if (collective == Collective::allreduce && layout_.hosts().size() == 1)
+    } else if (collective == Collective::allreduce && layout_.hosts().size() == 1) {
       fold_into_all();
-    else
-      fold_in();
+    } else {
+      in_ = made(in_made_, first().in.size());
+      member_fold_.fold_all(in_, 0);
+    }
   } else {
     in_ = as_lent(first().in);
     given_ = in_;
@@ -131,38 +136,21 @@ void Local::separate_in() {
   given_ = copy;
 }
 
-/// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. `by_rank` is the byte offset of
-/// the run in a vector ordered by rank, `by_host` in a vector ordered by host.
-template <class Copy>
-void Local::each_run(const Copy& copy) const {
-  std::size_t at = 0;
-  for (std::uint32_t host = 0; host < layout_.hosts().size(); ++host)
-    layout_.each_run(host, [&](std::uint32_t first, std::uint32_t behind) {
-      const std::size_t begin = bytes(counts_.before(first));
-      const std::size_t size = bytes(counts_.before(behind)) - begin;
-      copy(begin, at, size);
-      at += size;
-    });
-}
-
 void Local::order_by_host() {
   if (layout_.is_in_order() || in_.empty()) return;
   const std::span<std::byte> to = made(in_ordered_, in_.size());
-  each_run([&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
+  const auto copy = [&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
     put(to.subspan(by_host), in_.subspan(by_rank, size));
-  });
+  };
+  each_run(layout_, counts_, element_bytes_, copy);
   in_ = to;
 }
 
 void Local::order_by_rank(std::span<std::byte> to) const {
-  each_run([&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
+  const auto copy = [&](std::size_t by_rank, std::size_t by_host, std::size_t size) {
     put(to.subspan(by_rank), out_.subspan(by_host, size));
-  });
-}
-
-void Local::fold_in() {
-  in_ = made(in_made_, first().in.size());
-  fold_members(in_, 0);
+  };
+  each_run(layout_, counts_, element_bytes_, copy);
 }
 
 /// Folds the contributions of a group that is on one host. Copies each part of the result to all
@@ -175,44 +163,9 @@ void Local::fold_into_all() {
   for (std::size_t at = 0; at < in_.size(); at += stretch_bytes) {
     const std::size_t size = std::min(stretch_bytes, in_.size() - at);
     const std::span<std::byte> sum = in_.subspan(at, size);
-    fold_members(sum, at);
+    member_fold_.fold_all(sum, at);
     for (std::size_t member = 1; member < calls_.size(); ++member)
       put(calls_[member]->out.subspan(at, size), sum);
-  }
-}
-
-/// Folds the contributions of all members, from byte `begin` on, into `sum`.
-void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
-  const auto given = [&](std::size_t member) {
-    return calls_[member]->in.subspan(begin, sum.size());
-  };
-  std::size_t member = 1;
-  try {
-    fold_(sum, given(0), given(1));
-    for (member = 2; member < calls_.size(); ++member) fold_(sum, sum, given(member));
-  } catch (const base::BadValue& bad) {
-    for (std::size_t one = 0; one <= member; ++one) check(one, given(one), begin);
-    throw_not_combined(place(member), bad, begin);
-  }
-}
-
-/// Throws: WrongContribution for a value that is valid alone, but cannot be combined with the
-///         values of earlier members.
-void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
-                               std::size_t begin) const {
-  const std::string why = fmt::format("combining what it contributed: {}", bad.wrong());
-  if (!bad.index()) throw WrongContribution(place, base::BadValue(why));
-  throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
-}
-
-/// Combines `left` with `given`, the contribution of the member number `place`. Stores the result
-/// in `to`.
-void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
-                     std::span<const std::byte> given) {
-  try {
-    fold_(to, left, given);
-  } catch (const base::BadValue& bad) {
-    throw_not_combined(place, bad, 0);
   }
 }
 
@@ -308,7 +261,11 @@ void Local::distribute() {
     default:
       if (!is_scan(collective)) return;
       if (!layout_.has_one_each()) hand_out_prefixes();
-      normalize_prefixes();
+      // Normalizes the results. That of the first member needs it, because it was not combined
+      // with other values.
+      const bool has_none = collective == Collective::exscan && me_ == 0;
+      for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
+        fold_.alone(calls_[member]->out);
   }
 }
 
@@ -332,7 +289,7 @@ void Local::fold_by_rank() {
     if (rank == 0)
       put(sum, next);
     else
-      fold_one(layout_.place(rank), sum, sum, next);
+      member_fold_.fold_one(layout_.place(rank), sum, sum, next);
     if (collective == Collective::scan) hand_to(rank);
   }
   if (is_scan(collective)) return;
@@ -341,14 +298,6 @@ void Local::fold_by_rank() {
     const bool is_block = collective == Collective::reduce_scatter;
     put(to, sum.subspan(is_block ? bytes(counts_.before(rank(member))) : 0, to.size()));
   }
-}
-
-/// Normalizes the results of a scan. The first member's result needs it, because it was not
-/// combined with other values.
-void Local::normalize_prefixes() {
-  const bool has_none = first().collective == Collective::exscan && me_ == 0;
-  for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
-    fold_.alone(calls_[member]->out);
 }
 
 void Local::copy_all() {
@@ -387,7 +336,7 @@ void Local::hand_out_prefixes() {
   for (std::size_t member = 0; member < calls_.size(); ++member) {
     const Call* const call = calls_[member].get();
     if (has_sum)
-      fold_one(place(member), next, sum, call->in);
+      member_fold_.fold_one(place(member), next, sum, call->in);
     else
       put(next, call->in);
     const bool is_inclusive = call->collective == Collective::scan;

@@ -9,6 +9,7 @@
 #include "groups/calls/call.hpp"
 #include "groups/calls/fold.hpp"
 #include "groups/calls/layout.hpp"
+#include "groups/calls/member_fold.hpp"
 
 namespace groups {
 
@@ -63,19 +64,10 @@ class Local {
   void lend_in();
   void lend_out();
   void lend_out_blocks();
-  void fold_in();
   void fold_into_all();
-  void fold_members(std::span<std::byte> sum, std::size_t begin);
-  void fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
-                std::span<const std::byte> given);
   bool is_checked_later() const;
-  void check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const;
-  [[noreturn]] void throw_not_combined(std::uint32_t place, const base::BadValue& bad,
-                                       std::size_t begin) const;
   void line_up_in();
   void line_up_pairs();
-  template <class Copy>
-  void each_run(const Copy& copy) const;
   void order_by_host();
   void order_by_rank(std::span<std::byte> to) const;
   void fold_by_rank();
@@ -83,7 +75,6 @@ class Local {
   void hand_out_blocks();
   void hand_out_pairs();
   void hand_out_prefixes();
-  void normalize_prefixes();
   std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
   std::uint32_t place(std::size_t member) const {
     return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
@@ -95,6 +86,7 @@ class Local {
   const Calls& calls_;
   const CallCounts& counts_;
   Fold& fold_;
+  MemberFold member_fold_;
   const std::size_t element_bytes_;
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
