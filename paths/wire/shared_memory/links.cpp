@@ -29,10 +29,6 @@ void set_timer(const Descriptor& timer, base::Nanos span) {
   timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
-std::uint32_t link_number(ConnectionId connection) {
-  return static_cast<std::uint32_t>(connection >> 32);
-}
-
 }  // namespace
 
 // ---- thread-safe functions -------------------------------------------------------------------
@@ -71,33 +67,17 @@ void Links::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  if (door_.listening) watch(door_.listening.get(), &Links::accept);
-  watch(timer_.get(), &Links::retry);
+  if (door_.listening) runtime_.watch(door_.listening.get(), [this] { accept(); });
+  runtime_.watch(timer_.get(), [this] { retry(); });
   if (sign_) runtime_.add_poller(*this);
 }
 
 ConnectionId Links::connect(std::uint32_t host) {
   runtime::Lock lock(mutex_);
-  LinkPtr& link = links_to_[host];
-  auto connection = link ? link->connect() : std::nullopt;
-  if (connection) return *connection;
-  link = new_link(host);
-  connection = link->connect();
-  runtime_.wake_from_outside([self = shared_from_this(), link = link] { self->open(link); });
-  return *connection;
-}
-
-/// Makes a link to `host`, or for a peer that has connected (nullopt).
-/// Requires: mutex_ is held.
-Links::LinkPtr Links::new_link(std::optional<std::uint32_t> host) {
-  const std::uint32_t number = next_link_++;
-  return links_[number] = std::make_shared<Link>(number, host);
-}
-
-Links::LinkPtr Links::find(ConnectionId connection) {
-  runtime::Lock lock(mutex_);
-  const auto found = links_.find(link_number(connection));
-  return found == links_.end() ? nullptr : found->second;
+  const auto [connection, made] = links_.connect(host);
+  if (made)
+    runtime_.wake_from_outside([self = shared_from_this(), link = made] { self->open(link); });
+  return connection;
 }
 
 template <class AnyFrame>
@@ -123,7 +103,7 @@ void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame
 }
 
 void Links::send(ConnectionId connection, const Frame& frame) {
-  if (const LinkPtr link = find(connection)) send_on(link, connection, frame);
+  if (const LinkPtr link = links_.find(connection)) send_on(link, connection, frame);
 }
 
 class Links::Way final : public ShortWay {
@@ -141,18 +121,18 @@ class Links::Way final : public ShortWay {
 };
 
 std::shared_ptr<ShortWay> Links::short_way(ConnectionId connection) {
-  LinkPtr link = find(connection);
+  LinkPtr link = links_.find(connection);
   if (!link || link->is_diverted()) return nullptr;
   return std::make_shared<Way>(shared_from_this(), std::move(link), connection);
 }
 
 bool Links::has_room(ConnectionId connection) {
-  const LinkPtr link = find(connection);
+  const LinkPtr link = links_.find(connection);
   return !link || link->has_room(connection);
 }
 
 void Links::drop(ConnectionId connection) {
-  const LinkPtr link = find(connection);
+  const LinkPtr link = links_.find(connection);
   if (!link) return;
   try {
     link->close(connection);
@@ -168,7 +148,7 @@ void Links::stop() {
   const runtime::Deadline until = runtime::Deadline::written_at(runtime_.now() + linger);
   is_stopping_ = true;
   const runtime::Reason reason{"the transport to close"};
-  while (!is_flushed())
+  while (!links_.is_flushed())
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
   if (sign_) runtime_.remove_poller(*this);
@@ -190,18 +170,11 @@ void Links::settle() {
   if (look_again_.load()) look_soon();
 }
 
-/// Returns whether no link keeps frames.
-/// Requires: mutex_ is held.
-bool Links::is_flushed() {
-  return std::none_of(links_.begin(), links_.end(),
-                      [](const auto& one) { return one.second->has_kept(); });
-}
-
 void Links::notify_if_flushed() {
   if (!is_stopping_) return;
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
-  if (is_flushed()) stopped_.wake_all(wakes);
+  if (links_.is_flushed()) stopped_.wake_all(wakes);
 }
 
 // ---- receiving -------------------------------------------------------------------------------
@@ -325,13 +298,9 @@ void Links::look_once() {
 
 // ---- functions that run on the services' thread ----------------------------------------------
 
-void Links::watch(int descriptor, void (Links::*on_readable)()) {
-  runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });
-}
-
 /// Opens a link. Retries until the peer accepts it, or until no connection needs the link.
 void Links::open(LinkPtr link) {
-  if (closed_ || forget_unused(link)) return;
+  if (closed_ || links_.forget_unused(link)) return;
   if (!sign_) return divert(link, why_without_memory_);
   try {
     link->socket = connect_link(peers_->hosts[*link->host].address);
@@ -365,24 +334,6 @@ void Links::open(LinkPtr link) {
   unanswered_.push_back(std::move(link));
 }
 
-/// Forgets a link if it has no connections. A later connection makes a new link.
-bool Links::forget_unused(const LinkPtr& link) {
-  runtime::Lock lock(mutex_);
-  if (!link->is_unused()) return false;
-  forget(link);
-  link->end();
-  return true;
-}
-
-/// Removes a link from the tables.
-/// Requires: mutex_ is held.
-void Links::forget(const LinkPtr& link) {
-  links_.erase(link->number);
-  if (!link->is_ours()) return;
-  const auto found = links_to_.find(*link->host);
-  if (found != links_to_.end() && found->second == link) links_to_.erase(found);
-}
-
 void Links::retry() {
   std::uint64_t ignored;
   [[maybe_unused]] const auto bytes = read(timer_.get(), &ignored, sizeof ignored);
@@ -409,11 +360,7 @@ void Links::accept() {
       });
       continue;
     }
-    LinkPtr link;
-    {
-      runtime::Lock lock(mutex_);
-      link = new_link(std::nullopt);
-    }
+    const LinkPtr link = links_.add_accepted();
     link->socket = std::move(socket);
     listen_to(link);
   }
@@ -457,25 +404,17 @@ void Links::lose(const LinkPtr& link, const std::string& reason) {
     for (const ConnectionId connection : link->end())
       if (receiver_ != nullptr) receiver_->connection_lost(connection, reason);
   });
-  {
-    runtime::Lock lock(mutex_);
-    forget(link);
-  }
+  links_.forget(link);
   notify_if_flushed();
 }
 
 void Links::close_all() {
-  std::unordered_map<std::uint32_t, LinkPtr> links;
-  {
-    runtime::Lock lock(mutex_);
-    links.swap(links_);
-    links_to_.clear();
-  }
+  const std::vector<LinkPtr> links = links_.take_all();
   {
     runtime::Lock lock(receiving_);
     receiver_ = nullptr;
     begun_.clear();
-    for (const auto& [number, link] : links) {
+    for (const LinkPtr& link : links) {
       if (link->socket) runtime_.unwatch(link->socket.get());
       link->end();
     }

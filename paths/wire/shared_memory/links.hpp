@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "paths/wire/peers.hpp"
 #include "paths/wire/shared_memory/link.hpp"
+#include "paths/wire/shared_memory/link_table.hpp"
 #include "paths/wire/transport.hpp"
 #include "runtime/polling/poller.hpp"
 #include "runtime/runtime.hpp"
@@ -25,7 +25,8 @@ namespace paths {
 ///              one, otherwise the services' thread. The services' thread sleeps until a peer wakes
 ///              it. Peers wake it only if no thread of this host polls. Only the services' thread
 ///              opens and closes links.
-/// Locks:       locked in this order: receiving_, the receiver's lock, mutex_, a link's lock.
+/// Locks:       locked in this order: receiving_, the receiver's lock, mutex_, the lock of links_,
+///              a link's lock.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
   Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -50,19 +51,13 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void end_polling() override;
 
  private:
-  using LinkPtr = std::shared_ptr<Link>;
   class Way;
   template <class AnyFrame>
   void send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame);
-  LinkPtr find(ConnectionId connection);
-  LinkPtr new_link(std::optional<std::uint32_t> host);
-  void watch(int descriptor, void (Links::*on_readable)());
   const std::string& name_of(const Link& link) const { return peers_->hosts[*link.host].name; }
 
   // On the services' thread:
   void open(LinkPtr link);
-  bool forget_unused(const LinkPtr& link);
-  void forget(const LinkPtr& link);
   void retry();
   void accept();
   void listen_to(const LinkPtr& link);
@@ -90,7 +85,6 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void refuse(const LinkPtr& link, const std::string& wrong);
   void look_soon();
   void notify_if_flushed();
-  bool is_flushed();
 
   runtime::Runtime& runtime_;
   std::shared_ptr<const Peers> peers_;
@@ -111,9 +105,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   bool closed_ = false;
   std::atomic<bool> is_stopping_{false};
   runtime::WaitList stopped_;
-  std::uint32_t next_link_ = 1;
-  std::unordered_map<std::uint32_t, LinkPtr> links_;     // keyed by number of the link
-  std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // links that this host made, by peer
+  LinkTable links_;
 
   // Used on the services' thread only:
   Door door_;
