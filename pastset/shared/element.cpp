@@ -34,7 +34,7 @@ SharedElement::~SharedElement() {
   Hold hold(*this, Hold::Of::ours);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
   try {
-    if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
+    if (!withdrawn_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
     // This process could not remove its waiting moves from the line. After its end another process
     // removes them.
@@ -278,28 +278,25 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
 /// this process need it. If another process holds the element for long, tries again later, so that
 /// other elements are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
-  if (log_.users().listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // no polling is needed: other processes signal each change
-}
-
-void SharedElement::look_again(runtime::DeferredWakes& wakes) {
+  constexpr bool needs_polling = false;  // other processes signal each change
+  if (!log_.users().listens() && !log_.is_deleted()) return needs_polling;
   Hold hold(*this, Hold::Of::ours);
   try {
     if (!log_.is_deleted() && !hold.try_take(SharedMapping::brief_patience)) {
       const base::Nanos now = runtime::steady_now();
       if (!held_since_) held_since_ = now;
       if (now - *held_since_ > mapping_->lock_patience()) throw log_.held_for_long();
-      come_back();
-      return;
+      log_.users().ring_this_process();
+      return needs_polling;
     }
     held_since_.reset();
     if (log_.is_deleted()) {
-      drop_orphans();
-      if (!waiters_.has_any()) return;
+      withdrawn_.free_places();
+      if (!waiters_.has_any()) return needs_polling;
       waiters_.wake_all(wakes);
       waiters_.notify_changed(wakes);
       fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
-      return;
+      return needs_polling;
     }
     settle(wakes);
     if (!waiters_.has_any()) log_.users().no_longer_listen();
@@ -308,6 +305,7 @@ void SharedElement::look_again(runtime::DeferredWakes& wakes) {
     fail_all(std::current_exception(), wakes);
     waiters_.wake_all(wakes);  // each waiter detects the error itself
   }
+  return needs_polling;
 }
 
 // ---- accesses without a context --------------------------------------------------------------
@@ -341,10 +339,10 @@ void SharedElement::fail_all(const std::exception_ptr& error, runtime::DeferredW
   waiters_.started_reads().fail_all(error, wakes);
   for (Waiters::Move* move : waiters_.begun_moves()) {
     move->error = error;
-    orphans_.push_back(move->place);
+    withdrawn_.add(move->place);
     waiters_.end(*move, wakes);
   }
-  if (!orphans_.empty()) come_back();
+  if (!withdrawn_.empty()) log_.users().ring_this_process();
 }
 
 bool SharedElement::cancel(Access& access) {
@@ -356,7 +354,7 @@ bool SharedElement::cancel(Access& access) {
     waiters_.started_reads().leave(access);
     return true;
   }
-  try_take(hold, mapping_->lock_patience());
+  hold.try_take_quietly(mapping_->lock_patience());
   if (!access.is_waiting) return false;
   Waiters::Move& move = waiters_.move_of(access);
   if (hold.has_log() && !log_.is_deleted() &&
@@ -365,7 +363,7 @@ bool SharedElement::cancel(Access& access) {
     return false;
   }
   given_up = waiters_.give_up(move);
-  withdraw(move.place, hold);
+  hold.withdraw(move.place);
   return true;
 }
 

@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
 #include "pastset/shared/doorbell.hpp"
 #include "pastset/shared/log.hpp"
+#include "pastset/shared/withdrawn_moves.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 
@@ -89,7 +89,6 @@ class SharedElement final : public Element, private Doorbell::Listener {
   friend class StartedReads;
   class Hold;
   bool on_ring(runtime::DeferredWakes& wakes) override;
-  void look_again(runtime::DeferredWakes& wakes);
   // Moves.
   /// A tuple that will be moved. `room` is its memory in the space; nullopt if it is not there yet.
   struct Incoming {
@@ -103,10 +102,6 @@ class SharedElement final : public Element, private Doorbell::Listener {
   bool append(Incoming& incoming);
   bool answer_moves(runtime::DeferredWakes& wakes);
   void fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  void try_take(Hold& hold, base::Nanos patience) const;
-  void withdraw(std::uint32_t place, const Hold& hold);
-  void drop_orphans() const;
-  void come_back() const;
   // Reads.
   bool has_unobserved() const;
   bool has(std::uint64_t number) const;
@@ -136,8 +131,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // a thread locks it before it takes the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  // Places of withdrawn moves in the line (the queue of moves that wait for room); freed later.
-  mutable std::vector<std::uint32_t> orphans_;
+  mutable WithdrawnMoves withdrawn_{log_};
   // Instant since which on_ring() has found the lock of the log taken; nullopt if it was free.
   std::optional<base::Nanos> held_since_;
   Waiters waiters_{*this};

@@ -82,8 +82,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   try {
     wait_for_admission(move, hold, deadline);
   } catch (...) {
-    try_take(hold, SharedMapping::brief_patience);
-    if (!move.number && !move.error) withdraw(move.place, hold);
+    hold.try_take_quietly(SharedMapping::brief_patience);
+    if (!move.number && !move.error) hold.withdraw(move.place);
     throw;
   }
   if (move.error) std::rethrow_exception(move.error);
@@ -120,50 +120,6 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
-}
-
-/// Tries for at most `patience` to lock the log, which all processes of the space share. While it
-/// waits for that lock, the element's mutex is unlocked. On return the mutex is held, and
-/// hold.has_log() tells whether the log is locked.
-void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
-  try {
-    if (!hold.has_log()) hold.try_take(patience);
-  } catch (const ElementError&) {
-    // Operations that need the log detect the error themselves.
-  }
-}
-
-/// Withdraws a move from the line (the queue of waiting moves). If the log is not held, the place
-/// of the move in the line is freed later.
-/// Requires: the mutex is held, and the log too, unless the caller tried to take it and failed.
-void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
-  orphans_.push_back(place);
-  if (hold.has_log())
-    drop_orphans();
-  else
-    come_back();
-}
-
-/// Frees the places of withdrawn moves in the line. Then appends the tuples of the moves behind
-/// them, if there is room.
-/// Requires: both locks are held.
-void SharedElement::drop_orphans() const {
-  const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
-  const bool is_deleted = log_.is_deleted();
-  for (const std::uint32_t place : orphans)
-    is_deleted ? log_.line().forget(place) : log_.line().leave(place, log_.users());
-  if (is_deleted) return;
-  try {
-    if (log_.admit()) come_back();  // on_ring() then completes the admitted moves
-  } catch (const ElementError&) {
-    // Waiters detect the error themselves.
-  }
-}
-
-/// Makes the thread that handles notifications (Doorbell) call on_ring() soon.
-void SharedElement::come_back() const {
-  log_.users().listen();
-  mapping_->ring(std::uint32_t{1} << mapping_->me());
 }
 
 void SharedElement::begin_move(Access& access, Incoming incoming, runtime::DeferredWakes& wakes) {

@@ -27,6 +27,11 @@ class ElementUsers {
 
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
+  /// Makes this process listen, and its Doorbell thread call on_ring() soon.
+  void ring_this_process() {
+    listen();
+    mapping_.ring(my_bit());
+  }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   /// Counts a change. The listening processes must then be woken (take_rings()).
   void note_change();

@@ -65,8 +65,26 @@ class SharedElement::Hold {
       }
       lock_.lock();
     }
-    if (has_log_ && !element_.orphans_.empty()) element_.drop_orphans();
+    if (has_log_ && !element_.withdrawn_.empty()) element_.withdrawn_.free_places();
     return has_log_;
+  }
+  /// Tries for at most `patience` to lock the log, unless it is locked. On return the mutex is
+  /// held, and has_log() tells whether the log is locked. Ignores errors of the element, because
+  /// operations that need the log detect them themselves.
+  void try_take_quietly(base::Nanos patience) {
+    try {
+      if (!has_log_) try_take(patience);
+    } catch (const ElementError&) {
+    }
+  }
+  /// Withdraws a move from the line (the queue of waiting moves). If the log is not held, the place
+  /// of the move in the line is freed later.
+  void withdraw(std::uint32_t place) {
+    element_.withdrawn_.add(place);
+    if (has_log_)
+      element_.withdrawn_.free_places();
+    else
+      element_.log_.users().ring_this_process();
   }
   void take_live() {
     take();
