@@ -20,6 +20,10 @@ namespace {
 /// operation, folds and copies take a few microseconds, so the thread keeps polling between waits.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 
+/// Traces contain predictions for groups of at most this number of hosts. The time of a prediction
+/// grows with the number of messages, which may be the square of the number of hosts.
+constexpr std::size_t predicted_hosts_max = 1024;
+
 /// Returns the name of an operation, with a digest that includes the schedule. Hosts with equal
 /// calls may select different schedules, because plan files and measured links are local.
 OperationName with_schedule(OperationName name, const Selection& choice) {
@@ -267,8 +271,10 @@ ScheduleTrace HostGroup::schedule_trace_of(const Running& running,
   if (!running.trace) return schedule;
   const tuner::Decision* const row = choice->decision;
   if (row != nullptr) schedule.row = std::to_string(row->position.line);
-  if (!running.trace->records_prediction()) return schedule;
-  schedule.predicted = preparer_.predict(*running.prepared, choice, running.trace->is_virtual());
+  if (!running.trace->records_prediction() || view_.hosts().size() > predicted_hosts_max)
+    return schedule;
+  schedule.predicted =
+      preparer_.predict(*running.prepared, choice, running.trace->takes_stated_times());
   if (row != nullptr && row->why.predicted > base::Nanos(0))
     schedule.measured_per_predicted = static_cast<double>(row->why.time.count()) /
                                       static_cast<double>(row->why.predicted.count());

@@ -52,7 +52,7 @@ std::uint32_t ShareTrace::host(std::uint32_t participant) const {
 
 bool ShareTrace::records_prediction() const { return group_.participant_ == 0; }
 
-bool ShareTrace::is_virtual() const { return group_.deployment_.runtime().is_virtual(); }
+bool ShareTrace::takes_stated_times() const { return group_.deployment_.runtime().is_virtual(); }
 
 void ShareTrace::came(std::size_t member, bool waits) {
   came_[member] = now();

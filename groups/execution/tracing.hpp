@@ -57,8 +57,8 @@ class ShareTrace {
   void set_schedule(ScheduleTrace schedule) { schedule_ = std::move(schedule); }
   /// Whether this host records the prediction for the operation. Only one host of a group does.
   bool records_prediction() const;
-  /// Whether the run is on the virtual clock.
-  bool is_virtual() const;
+  /// Whether operations take only the times that the config states, as on the virtual clock.
+  bool takes_stated_times() const;
   std::int64_t now() const;
   std::uint32_t host() const;  ///< number of the host in the deployment's plan
   std::uint32_t host(std::uint32_t participant) const;
