@@ -26,16 +26,17 @@ struct Violation {
 
 /// Returns the collectives that take more than `margin` times as long as a combination of others,
 /// by these guidelines. `s` is a size, and H is the number of hosts.
-///
-///     broadcast(s)  <=  scatter(s/H) + allgather(s/H)
-///     scatter(s)    <=  broadcast(H s)
-///     gather(s)     <=  allgather(s)
-///     reduce(s)     <=  allreduce(s),  reduce_scatter(s) + gather(s/H)
-///     allgather(s)  <=  gather(s) + broadcast(H s)
-///     allreduce(s)  <=  reduce(s) + broadcast(s),  reduce_scatter(s) + allgather(s/H)
+/// - broadcast(s): scatter(s/H) and allgather(s/H).
+/// - scatter(s): broadcast(H s).
+/// - gather(s): allgather(s).
+/// - reduce(s): allreduce(s).
+/// - reduce(s): reduce_scatter(s) and gather(s/H).
+/// - allgather(s): gather(s) and broadcast(H s).
+/// - allreduce(s): reduce(s) and broadcast(s).
+/// - allreduce(s): reduce_scatter(s) and allgather(s/H).
 ///
 /// If a time at exactly a needed size is missing, the time at the next larger size is used, up to
-/// twice the size. A larger operation takes longer, so no violation is found that does not exist.
+/// twice the size. This is safe because a larger operation takes longer.
 /// Paper: Träff, Gropp and Thakur 2010, "Self-consistent MPI performance guidelines".
 std::vector<Violation> check_guidelines(const std::vector<ChosenTime>& times, std::size_t hosts,
                                         double margin);
