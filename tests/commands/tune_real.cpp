@@ -81,8 +81,8 @@ TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config
   CHECK_THAT(run.text, Contains("allreduce by tuned"));
 }
 
+#if PATHS_HAS_BENCH  // `collective` is a program of the benchmarks
 TEST_CASE("tune: with a trace only the sizes are tuned that its run used") {
-  if (PATHS_HAS_BENCH == 0) return;  // `collective` is a program of the benchmarks
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
   const std::string table = folder.file("decisions.yaml"), trace = folder.file("trace");
@@ -105,6 +105,7 @@ TEST_CASE("tune: with a trace only the sizes are tuned that its run used") {
   CHECK_THAT(wrong.text, Contains("expected operations of groups of all hosts, by the named "
                                   "collectives, found none"));
 }
+#endif
 
 TEST_CASE("tune: a tune that was ended continues without the runs that it has done") {
   const test_support::Folder folder;
