@@ -13,7 +13,7 @@ const name_of = (row: GroupOperations): string =>
 const took_of = (row: GroupOperations): string =>
   row.took_per_predicted === undefined
     ? ''
-    : `${row.took_per_predicted.toFixed(2)} times` + (row.stale ? ', stale: tune again' : '');
+    : row.took_per_predicted.toFixed(2) + (row.stale ? ', stale: tune again' : '');
 const all_of = (row: GroupOperations): number =>
   Object.values(row.nanos_by_cause).reduce((sum, nanos) => sum + nanos, 0);
 const share_of = (row: GroupOperations, cause: string): number =>
@@ -57,9 +57,9 @@ function operations(rows: GroupOperations[]): HTMLElement {
         help: 'for members that arrive at the same time',
       },
       {
-        title: 'took of this',
+        title: 'measured / predicted',
         value: took_of,
-        help: 'of operations whose members arrived within a tenth of the predicted time',
+        help: 'median of operations whose members arrived within a tenth of the predicted time',
       },
       {
         title: 'waits, mean ms',
