@@ -104,9 +104,11 @@ bool has_measured(const tuner::Table& table) {
                      [](const tuner::SizeChoice& choice) { return choice.measured.has_value(); });
 }
 
+double millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
 std::string text_of(const tuner::Violation& violation) {
-  return fmt::format("{} would do the same in {}", violation.instead,
-                     base::format_time(violation.time));
+  return fmt::format("{} would do the same in {:.3f} ms", violation.instead,
+                     millis(violation.time));
 }
 
 /// Writes the violation into the row for its size, unless the row has another note.
@@ -117,8 +119,6 @@ void note_violation(std::vector<tuner::Decision>& rows, const tuner::Violation& 
   if (row != rows.end() && row->note.empty())
     row->note = fmt::format("{}: {}", base::format_bytes(violation.slow.bytes), text_of(violation));
 }
-
-double millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 
@@ -417,8 +417,8 @@ void TuningRun::finish(const paths::RunSummary& run) {
   std::filesystem::rename(part, options_.output);
   log_->finish();
   for (const tuner::Violation& one : violations())
-    fmt::print("{} of {} takes {}; {}\n", name_of(one.slow.collective),
-               base::format_bytes(one.slow.bytes), base::format_time(one.slow.time), text_of(one));
+    fmt::print("{} of {} takes {:.3f} ms; {}\n", name_of(one.slow.collective),
+               base::format_bytes(one.slow.bytes), millis(one.slow.time), text_of(one));
   fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output, sizes,
              runs, samples_file(options_.output));
 }

@@ -27,17 +27,6 @@ std::optional<Collective> collective_named(const std::string& name) {
   return std::nullopt;
 }
 
-std::int64_t time_of(const eventspace::WholeOperation& operation) {
-  std::int64_t longest = 0;
-  for (const eventspace::HostShare& share : operation.shares) {
-    std::int64_t first = share.share.begin_nanos;
-    for (const eventspace::GroupMember& member : share.members)
-      first = std::min(first, member.begin_nanos);
-    longest = std::max(longest, share.share.end_nanos - first);
-  }
-  return longest;
-}
-
 }  // namespace
 
 tuner::Bytes size_of_operation(Collective collective, std::uint64_t bytes, std::uint64_t hosts,
@@ -72,18 +61,15 @@ UsedSizes read_used_sizes(const std::string& trace) {
       ++used.of_parts;
       return;
     }
-    std::uint64_t bytes = 0, members = 0;
-    for (const eventspace::HostShare& share : operation.shares) {
-      members += share.members.size();
-      for (const eventspace::GroupMember& member : share.members)
-        bytes = std::max(bytes, member.bytes);
-    }
-    const tuner::Bytes size = size_of_operation(*collective, bytes, operation.hosts, members);
+    std::uint64_t members = 0;
+    for (const eventspace::HostShare& share : operation.shares) members += share.members.size();
+    const tuner::Bytes size =
+        size_of_operation(*collective, operation.bytes_max(), operation.hosts, members);
     UsedSize& one = sizes[{*collective, size}];
     one.collective = *collective;
     one.bytes = size;
     ++one.operations;
-    one.time += base::Nanos(time_of(operation));
+    one.time += base::Nanos(operation.longest_nanos());
   };
   eventspace::GroupOperations operations(
       open_bytes_max, [](const eventspace::HostShare&) {}, add);

@@ -137,6 +137,34 @@ TEST_CASE("tune: a tune that was ended continues without the runs that it has do
   CHECK_THAT(paths_program(words).text, !Contains("are taken"));
 }
 
+TEST_CASE("tune: a collective that is slower than another one for the same work is named") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const std::string words = "tune " + file + " -o " + table +
+                            " --clock virtual --collective reduce --collective allreduce "
+                            "--sizes 1KiB";
+  const auto first = paths_program(words);
+  REQUIRE(first.exit_code == 0);
+  CHECK_THAT(first.text, !Contains("would do the same"));
+  // Continues a tune in which each reduce took 20 ms longer.
+  std::string samples = read(table + ".samples");
+  samples.erase(samples.find("{\"finished\""));
+  std::istringstream lines(samples);
+  std::ofstream slower(table + ".samples");
+  for (std::string line; std::getline(lines, line); slower << line << "\n")
+    if (line.find("reduce ") != std::string::npos && line.find("allreduce") == std::string::npos)
+      line.replace(line.find(":1"), 2, ":3");
+  slower.close();
+  std::filesystem::remove(table);
+  const auto said = paths_program(words);
+  CAPTURE(said.text);
+  CHECK(said.exit_code == 0);
+  CHECK_THAT(said.text, Contains("reduce of 1KiB takes 30.") &&
+                            Contains(" ms; allreduce would do the same in 10."));
+  CHECK_THAT(read(table), Contains("note: \"1KiB: allreduce would do the same in 10."));
+}
+
 TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);

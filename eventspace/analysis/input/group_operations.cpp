@@ -2,7 +2,28 @@
 // eventspace/analysis/input/group_operations.cpp — assembly of operations from hosts' parts.
 #include "eventspace/analysis/input/group_operations.hpp"
 
+#include <algorithm>
+
 namespace eventspace {
+
+std::int64_t HostShare::duration_nanos() const {
+  std::int64_t first = share.begin_nanos;
+  for (const GroupMember& member : members) first = std::min(first, member.begin_nanos);
+  return share.end_nanos - first;
+}
+
+std::int64_t WholeOperation::longest_nanos() const {
+  std::int64_t longest = 0;
+  for (const HostShare& share : shares) longest = std::max(longest, share.duration_nanos());
+  return longest;
+}
+
+std::uint64_t WholeOperation::bytes_max() const {
+  std::uint64_t bytes = 0;
+  for (const HostShare& share : shares)
+    for (const GroupMember& member : share.members) bytes = std::max(bytes, member.bytes);
+  return bytes;
+}
 
 void GroupOperations::add(std::uint32_t host, const EventRecord& record) {
   switch (static_cast<GroupEvent>(static_cast<std::uint8_t>(record.kind))) {

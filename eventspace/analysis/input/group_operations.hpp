@@ -23,6 +23,9 @@ struct HostShare {
   std::vector<GroupStep> steps;  ///< in the order of the steps' ends
   /// Prediction for the whole operation. Only one of its shares has one.
   std::optional<GroupPrediction> prediction = {};
+
+  /// Returns the time from the arrival of the first member on this host to the end of the share.
+  std::int64_t duration_nanos() const;
 };
 
 struct WholeOperation {
@@ -32,6 +35,10 @@ struct WholeOperation {
   bool has_failed = false;
   std::vector<HostShare> shares;  ///< in the order in which the records of the shares arrived
   bool is_complete() const { return shares.size() == hosts; }
+  /// Returns the longest duration of a share.
+  std::int64_t longest_nanos() const;
+  /// Returns the size of the largest array of a member.
+  std::uint64_t bytes_max() const;
 };
 
 /// Assembles group operations from the parts of their hosts, which arrive in any order.

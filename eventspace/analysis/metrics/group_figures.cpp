@@ -127,10 +127,7 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
     return;
   }
   ++kind.operations;
-  std::uint64_t bytes = 0;
-  for (const HostShare& share : operation.shares)
-    for (const GroupMember& member : share.members) bytes = std::max(bytes, member.bytes);
-  kind.bytes.add(static_cast<std::int64_t>(bytes));
+  kind.bytes.add(static_cast<std::int64_t>(operation.bytes_max()));
   for (const HostShare& share : operation.shares)
     if (share.prediction)
       kind.predicted.add(static_cast<std::int64_t>(share.prediction->predicted_nanos));
@@ -140,15 +137,10 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
 /// Adds an operation of a run without a common clock. Only times on the same host are then
 /// compared.
 void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind) {
-  std::int64_t longest = 0;
-  for (const HostShare& share : operation.shares) {
-    std::int64_t first = share.share.begin_nanos;
-    for (const GroupMember& member : share.members) {
-      first = std::min(first, member.begin_nanos);
+  for (const HostShare& share : operation.shares)
+    for (const GroupMember& member : share.members)
       kind.wait.add(share.share.begin_nanos - member.begin_nanos);
-    }
-    longest = std::max(longest, share.share.end_nanos - first);
-  }
+  const std::int64_t longest = operation.longest_nanos();
   kind.time.add(longest);
   kind.times.add(longest);
 }

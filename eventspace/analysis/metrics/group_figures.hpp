@@ -66,8 +66,8 @@ class GroupFigures {
           per_tuned(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait, predicted;
-    // Times after the last arrival, in thousandths of the predicted time, and of the time that
-    // tuning measured.
+    // Both have the time from the last arrival to the end: per_predicted in thousandths of the
+    // predicted time, per_tuned in thousandths of the time that tuning measured.
     Distribution per_predicted, per_tuned;
     Blocks times, times_after_last;  // one value for each operation, in the order of the operations
     // Index, in the group, of the operation that `first` describes.

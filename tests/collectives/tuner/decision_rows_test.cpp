@@ -87,3 +87,16 @@ TEST_CASE("decision rows: pinned rows keep their sizes and all others are new") 
   CHECK(pinned({Decision::no_limit}, 0) == "!inf rabenseifner 0");
   CHECK(text_of(tuner::keep_pinned({}, rows)) == text_of(rows));
 }
+
+TEST_CASE("decision rows: the note tells that a larger size took less time") {
+  const base::Nanos ms(1'000'000);
+  for (const bool is_from_larger : {false, true}) {
+    const tuner::Table table{.choices = {{.bytes = 8,
+                                          .family = "recursive_doubling",
+                                          .measured = ms,
+                                          .is_from_larger = is_from_larger}},
+                             .rows = {{tuner::any_size, "recursive_doubling", 0}}};
+    const std::string note = is_from_larger ? "taken because a larger size took less time" : "";
+    CHECK(tuner::decisions_of(table).front().note == note);
+  }
+}
