@@ -15,8 +15,8 @@ namespace test_support {
 /// New empty folder. The destructor removes it with its contents.
 class Folder {
  public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "paths-test-XXXXXX";
+  explicit Folder(const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    std::string name = in / "paths-test-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
     path_ = name;
   }

@@ -17,6 +17,7 @@
 
 #include "paths/run/free_ports.hpp"
 #include "tests/support/clocks.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/run_key.hpp"
 #include "tests/support/sim.hpp"
@@ -33,12 +34,18 @@ inline int free_ports(int count) {
   return held.back().first();
 }
 
+/// Returns a path for sockets at which no file exists. Its folder is removed with this process,
+/// because hosts that a test kills leave their sockets.
+inline std::string new_socket_path() {
+  static const Folder folder("/tmp");  // the names of sockets are short
+  static int count = 0;
+  return folder.file(std::to_string(++count));
+}
+
 /// Returns the line `network` of a config, with free ports or a new socket directory for the hosts.
 inline std::string network_line(const std::string& transport, int hosts) {
   if (transport == "tcp") return fmt::format("network: {{port: {}}}\n", free_ports(hosts));
-  static int count = 0;
-  return fmt::format("network: {{transport: ipc, directory: /tmp/paths-test-{}-{}}}\n", getpid(),
-                     ++count);
+  return fmt::format("network: {{transport: ipc, directory: {}}}\n", new_socket_path());
 }
 
 /// Function with which a host process sends a line to the test.

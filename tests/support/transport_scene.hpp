@@ -30,17 +30,9 @@ namespace test_support {
 
 using namespace std::chrono_literals;
 
-/// Directory of the sockets of this process; the destructor removes it.
-struct SocketFolder {
-  const std::string name = fmt::format("/tmp/paths-test-{}", getpid());
-  ~SocketFolder() { std::filesystem::remove_all(name); }
-};
-
 inline std::string free_address(const std::string& scheme) {
-  static SocketFolder folder;
-  static int count = 0;
   if (scheme == "tcp" || scheme == "curve") return fmt::format("tcp://localhost:{}", free_ports(1));
-  return fmt::format("ipc://{}/{}", folder.name, ++count);
+  return "ipc://" + new_socket_path();
 }
 
 /// Returns a frame whose `call` is `number`, with a payload that depends on `number`.
