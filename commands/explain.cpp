@@ -93,8 +93,11 @@ std::string title_of(const ScheduleRequest& request) {
 
 /// Returns which costs of hosts a prediction includes.
 std::string costs_text(const tuning::HostCosts& costs) {
-  return costs.file.empty() ? "with the costs of hosts that the config states"
-                            : "with the costs of hosts measured in " + costs.file;
+  const std::string cores =
+      costs.cores == 0 ? "" : fmt::format(", {} cores for each machine", costs.cores);
+  return (costs.file.empty() ? "with the costs of hosts that the config states"
+                             : "with the costs of hosts measured in " + costs.file) +
+         cores;
 }
 
 std::string assumptions_text(const groups::AssumedCosts& assumed) {

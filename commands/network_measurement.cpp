@@ -16,6 +16,7 @@
 #include "paths/host/host.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/plan/identity.hpp"
+#include "runtime/usable_cores.hpp"
 
 namespace commands {
 namespace {
@@ -79,8 +80,12 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
   find_networks(plan);
   find_tests(plan);
   if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found fewer");
-  is_one_clock_ = is_virtual || !run.is_one_host ||
-                  paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
+  const bool are_here = paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
+  is_one_clock_ = is_virtual || !run.is_one_host || are_here;
+  if (is_virtual)
+    cores_ = plan.costs ? plan.costs->cores : 0;
+  else if (are_here)
+    cores_ = static_cast<std::uint32_t>(runtime::usable_cores());
   has_costs_ = options_.has_costs;
   frame_bytes_ = plan.lanes.frame_bytes;
   is_speaking_ = !run.is_one_host || run.host == hosts_.front();
@@ -235,7 +240,10 @@ void NetworkMeasurement::run(paths::Thread& thread) {
     take_part(thread, *group, round);
     if (self == first) collect(*group, round);
   }
-  if (self == first) network_.costs = costs_.costs(old_ ? old_->costs : std::nullopt);
+  if (self == first) {
+    network_.costs = costs_.costs(old_ ? old_->costs : std::nullopt);
+    if (network_.costs && cores_ > 0) network_.costs->cores = cores_;
+  }
   group->leave();
 }
 

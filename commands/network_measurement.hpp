@@ -99,7 +99,8 @@ class NetworkMeasurement {
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;
-  bool has_costs_ = false;  // decided by the first host
+  bool has_costs_ = false;   // decided by the first host
+  std::uint32_t cores_ = 0;  // cores of each machine; 0 = unknown, as some hosts are elsewhere
   std::uint64_t frame_bytes_ = 0;
   CostCollection costs_;
   bool is_one_clock_ = true;

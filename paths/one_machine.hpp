@@ -8,6 +8,10 @@
 
 namespace paths {
 
+/// Returns a name of the machine at an address: "localhost" for Unix sockets and loopback
+/// addresses, otherwise the TCP host. Returns "" if the address names no machine.
+std::string machine_of(const std::string& address);
+
 /// Returns whether two addresses belong to processes on the same machine. They do if each is a Unix
 /// socket or a loopback address, or if both have the same TCP host.
 bool are_of_one_machine(const std::string& address, const std::string& other);

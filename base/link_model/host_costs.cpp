@@ -23,6 +23,7 @@ using base::Settings;
 
 constexpr double nanos_per_byte_most = 1e6;
 constexpr double cost_spread_most = 1e6;
+constexpr std::int64_t cores_most = 1 << 20;
 
 std::optional<CostTable::Point> read_point(const Settings& key, const Settings& value,
                                            Mistakes& mistakes, const std::string& what) {
@@ -249,6 +250,8 @@ HostCosts read_host_costs(const Settings& settings, Mistakes& mistakes) {
   costs.copy_nanos_per_byte = reader.number("copy_ns_per_byte", 0, 0, nanos_per_byte_most);
   costs.fold_spread = reader.number("fold_spread", 0, 0, cost_spread_most);
   costs.copy_spread = reader.number("copy_spread", 0, 0, cost_spread_most);
+  if (reader.has("cores"))
+    costs.cores = static_cast<std::uint32_t>(reader.integer("cores", 1, 1, cores_most));
   const Settings links = reader.take("links");
   if (!links.is_null() && !links.is_list())
     reader.mistake("links", "expected a list, found " + links.describe());
@@ -291,6 +294,7 @@ Settings settings_of(const HostCosts& costs) {
   add_number("fold_spread", costs.fold_spread);
   add_number("copy_ns_per_byte", costs.copy_nanos_per_byte);
   add_number("copy_spread", costs.copy_spread);
+  if (costs.cores > 0) map.add("cores", std::to_string(costs.cores));
   std::vector<Settings> links;
   for (const HostCosts::Link& link : costs.links) {
     base::MapBuilder one;

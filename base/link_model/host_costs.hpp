@@ -104,8 +104,11 @@ struct HostCosts {
   /// are counted.
   double fold_nanos_per_byte = 0, copy_nanos_per_byte = 0;
   double fold_spread = 0, copy_spread = 0;  ///< relative spreads; 0 = not measured
-  std::string file = {};                    ///< file with measured costs; "" = the config has them
-  base::Position position = {};             ///< position of the map `costs` in its file
+  /// Number of cores of each machine. The hosts on a machine share them (SharedCores). 0 = each
+  /// host has a core of its own.
+  std::uint32_t cores = 0;
+  std::string file = {};         ///< file with measured costs; "" = the config has them
+  base::Position position = {};  ///< position of the map `costs` in its file
 
   /// Return the rates of folds and copies for work_time(), which counts all bytes read and written.
   /// 0 = the work takes no time.
@@ -133,6 +136,7 @@ base::Nanos work_time(std::uint64_t bytes, double bytes_per_second);
 ///     receive: 5us
 ///     fold_ns_per_byte: 0.3
 ///     copy_ns_per_byte: 0.1
+///     cores: 2
 ///     links:
 ///       - {inside: alpha, send: 2us, receive: 2us}
 ///       - {from: alpha, to: beta, send: 9us, receive: 9us, window: 256KiB}

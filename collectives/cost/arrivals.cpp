@@ -76,9 +76,8 @@ void Evaluation::receive_frames() {
     const Message& message = state_.messages[event.item];
     const Nanos time =
         state_.processors.costs(message).receive.at(state_.frame_bytes(message, event.frame));
-    event.time = state_.processors.work(message.target, state_.now, time);
     event.kind = Kind::received;
-    state_.events.push(event);
+    state_.processors.request(message.target, state_.now, time, event);
   }
   arrived_.clear();
 }

@@ -56,9 +56,11 @@ std::optional<Price> Evaluation::run(Nanos limit) {
     for (const Rank rank : touched_) hosts_[rank].is_touched = false;
     touched_.clear();
     receive_frames();
-    if (state_.events.empty()) break;
-    state_.now = state_.events.next_time();
+    const Nanos next = state_.next_time();
+    if (next == Nanos::max()) break;
+    state_.now = next;
     if (state_.now >= limit) return std::nullopt;
+    state_.processors.end_work(state_.now);
     while (!state_.events.empty() && state_.events.next_time() == state_.now)
       happen(state_.events.pop());
   }
@@ -151,8 +153,9 @@ void Evaluation::do_step(Rank me, Slot slot) {
 void Evaluation::request_work(Rank me, Slot slot) {
   const Admitted& step = hosts_[me].admission[slot];
   const Nanos time = state_.processors.work_time(me, step.action, step.elements * element_bytes_);
-  state_.events.push({state_.processors.work(me, state_.now, time), Kind::computed, me,
-                      static_cast<std::uint32_t>(slot), 0, step.number});
+  state_.processors.request(
+      me, state_.now, time,
+      {state_.now, Kind::computed, me, static_cast<std::uint32_t>(slot), 0, step.number});
 }
 
 void Evaluation::finish(Rank me, Slot slot) {
@@ -171,9 +174,9 @@ void Evaluation::finish_receiving(MessageIndex index) {
   if (state_.execution.lists_crossings && state_.network.crosses(message.source, message.target))
     price_.crossings.push_back({message.source, message.target, message.entered, message.left});
   if (state_.network.message_cost > Nanos(0) && !state_.processors.has_frame_costs()) {
-    const Nanos end =
-        state_.processors.work(message.target, state_.now, state_.network.message_cost);
-    return state_.events.push({end, Kind::taken, message.source, index, 0, message.step});
+    return state_.processors.request(
+        message.target, state_.now, state_.network.message_cost,
+        {state_.now, Kind::taken, message.source, index, 0, message.step});
   }
   message.is_received = true;
   finish(message.target, message.receiving);

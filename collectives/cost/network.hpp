@@ -49,6 +49,10 @@ struct Network {
   /// Speed of each host at reductions and copies, in the order of `outgoing`. Empty = all hosts
   /// have speed 1.
   std::vector<double> speeds = {};
+  /// Number of cores of each machine, which its hosts share; 0 = each host has a core of its own.
+  std::size_t cores = 0;
+  /// Number of the machine of each host, in the order of `outgoing`. Empty if `cores` is 0.
+  std::vector<std::uint32_t> machines = {};
 
   std::size_t clusters() const { return topology->clusters(); }
   bool crosses(collectives::Rank from, collectives::Rank to) const {

@@ -2,20 +2,24 @@
 // collectives/cost/processors.hpp — simulated processors of hosts, and the time that their work
 // takes.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "base/link_model/host_costs.hpp"
+#include "base/link_model/shared_cores.hpp"
+#include "collectives/cost/events.hpp"
 #include "collectives/cost/network.hpp"
 #include "collectives/schedule/step.hpp"
 
 namespace pricing::simulation {
 
-/// The processors of all hosts and exits of a network. work() and work_if_any() return the time at
-/// which the requested work ends.
+/// The processors of all hosts and exits of a network. `events` outlives this object.
 class Processors {
  public:
-  explicit Processors(const Network& network)
-      : network_(network), processors_(network.outgoing.size()) {}
+  Processors(const Network& network, Events& events)
+      : network_(network), events_(events), processors_(network.outgoing.size()) {
+    if (network.cores > 0) shared_.emplace(network.machines, network.cores);
+  }
 
   /// Returns whether hosts spend time for each frame (Network::frame_costs), not for each message.
   bool has_frame_costs() const { return !network_.frame_costs.empty(); }
@@ -34,17 +38,35 @@ class Processors {
     return tuning::work_time(bytes, rate(action) * network_.speed(me));
   }
 
-  base::Nanos work(collectives::Rank me, base::Nanos now, base::Nanos time) {
-    return processors_[me].serve(now, time);
+  /// Requests work of a host that takes `time`. The event happens when the work ends.
+  void request(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
+    if (shared_) return shared_->request(me, now, time, event);
+    event.time = processors_[me].serve(now, time);
+    events_.push(event);
   }
-  /// Like work(), but if `time` is 0, returns `now` and does not wait for earlier work.
-  base::Nanos work_if_any(collectives::Rank me, base::Nanos now, base::Nanos time) {
-    return processors_[me].serve_if_any(now, time);
+  /// Like request(), but if `time` is 0, the event happens at once and does not wait for earlier
+  /// work.
+  void request_if_any(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
+    if (time > base::Nanos(0)) return request(me, now, time, event);
+    event.time = now;
+    events_.push(event);
+  }
+  /// Returns the time at which work on shared cores ends next; the maximum if there is no such
+  /// work.
+  base::Nanos next_end() const { return shared_ ? shared_->next_end() : base::Nanos::max(); }
+  /// Lets the events happen that wait for work on shared cores, if it ends at the time `now`.
+  void end_work(base::Nanos now) {
+    while (std::optional<Event> event = shared_ ? shared_->take_ended(now) : std::nullopt) {
+      event->time = now;
+      events_.push(*event);
+    }
   }
 
  private:
   const Network& network_;
+  Events& events_;
   std::vector<tuning::Processor> processors_;
+  std::optional<tuning::SharedCores<Event>> shared_;  // empty if each host has a core of its own
 };
 
 }  // namespace pricing::simulation

@@ -96,8 +96,8 @@ void Evaluation::prepare(MessageIndex index) {
   if (message.is_prepared || state_.processors.has_frame_costs() ||
       state_.network.message_cost == Nanos(0))
     return offer(index);
-  const Nanos end = state_.processors.work(message.source, state_.now, state_.network.message_cost);
-  state_.events.push({end, Kind::prepared, message.source, index, 0, message.step});
+  state_.processors.request(message.source, state_.now, state_.network.message_cost,
+                            {state_.now, Kind::prepared, message.source, index, 0, message.step});
 }
 
 void Evaluation::offer(MessageIndex index) {
@@ -140,12 +140,9 @@ void Evaluation::send_frame(Rank me, Outlet& outlet) {
                      .bytes = pays ? bytes + frame_overhead : 0};
   if (!state_.processors.has_frame_costs()) return depart(chosen, outlet);
   outlet.in_hand += bytes;
-  const Nanos end = state_.processors.work_if_any(me, state_.now,
-                                                  state_.processors.costs(message).send.at(bytes));
-  if (end == state_.now) return depart(chosen, outlet);
-  Event prepared = chosen;
-  prepared.time = end;
-  state_.events.push(prepared);
+  const Nanos time = state_.processors.costs(message).send.at(bytes);
+  if (time == Nanos(0)) return depart(chosen, outlet);
+  state_.processors.request(me, state_.now, time, chosen);
 }
 
 /// Passes a prepared frame to the outgoing side of its host or to the link. If frames have costs,

@@ -43,15 +43,21 @@ struct Message {
 
 /// What the parts of one simulation share. `network` and `execution` outlive this object.
 struct State {
-  State(const Network& of, const Execution& with) : network(of), execution(with), processors(of) {}
+  State(const Network& of, const Execution& with)
+      : network(of), execution(with), processors(of, events) {}
 
   const Network& network;
   const Execution& execution;
   Nanos now{0};
   Messages<Message> messages;
-  Processors processors;
   Events events;
+  Processors processors;
 
+  /// Returns the time of the next event; the maximum if there is none.
+  Nanos next_time() const {
+    return events.empty() ? processors.next_end()
+                          : std::min(events.next_time(), processors.next_end());
+  }
   bool has_credit() const { return execution.credit != unlimited; }
   Bytes frame_bytes(const Message& message, std::uint32_t frame) const {
     return std::min(network.frame, message.bytes - frame * network.frame);

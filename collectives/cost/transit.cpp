@@ -140,10 +140,9 @@ void Transit::pass_exit(Event event) {
   const tuning::FrameCosts& costs = state_.processors.costs(message);
   const bool is_first = event.kind == Kind::in_exit;
   const auto exit = *state_.network.exit_of(is_first ? message.source : message.target);
-  event.time = state_.processors.work_if_any(exit, state_.now,
-                                             costs.receive.at(bytes) + costs.send.at(bytes));
   event.kind = is_first ? Kind::at_link : Kind::at_entry;
-  state_.events.push(event);
+  state_.processors.request_if_any(exit, state_.now, costs.receive.at(bytes) + costs.send.at(bytes),
+                                   event);
 }
 
 }  // namespace pricing::simulation

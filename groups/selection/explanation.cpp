@@ -80,7 +80,8 @@ bool have_same_hosts(const pricing::Network& left, const pricing::Network& right
   const auto& costs = left.frame_costs;
   return left.message_cost == right.message_cost &&
          left.fold_bytes_per_second == right.fold_bytes_per_second &&
-         left.copy_bytes_per_second == right.copy_bytes_per_second &&
+         left.copy_bytes_per_second == right.copy_bytes_per_second && left.cores == right.cores &&
+         left.machines == right.machines &&
          std::equal(costs.begin(), costs.end(), right.frame_costs.begin(),
                     [](const auto& one, const auto& other) { return *one == *other; });
 }

@@ -14,6 +14,7 @@
 #include "base/errors.hpp"
 #include "base/link_model/host_costs.hpp"
 #include "paths/links/emulated_links.hpp"
+#include "paths/plan/machines.hpp"
 
 namespace groups {
 namespace {
@@ -33,9 +34,10 @@ std::vector<std::uint32_t> clusters_of(const paths::Plan& plan,
   return clusters;
 }
 
+/// Adds the exits of the clusters to the network. Appends exits that are no participants to `hosts`
+/// also.
 void add_exits(pricing::Network& network, const paths::Plan& plan,
-               const std::vector<std::uint32_t>& hosts,
-               const std::vector<std::uint32_t>& clusters) {
+               std::vector<std::uint32_t>& hosts, const std::vector<std::uint32_t>& clusters) {
   for (const std::uint32_t cluster : clusters) {
     const paths::Ways::Cluster& ways = plan.ways->clusters[cluster];
     std::optional<std::uint32_t>& exit = network.exits.emplace_back();
@@ -44,12 +46,14 @@ void add_exits(pricing::Network& network, const paths::Plan& plan,
     exit = static_cast<std::uint32_t>(found - hosts.begin());
     if (found != hosts.end()) continue;
     exit = static_cast<std::uint32_t>(network.outgoing.size());
+    hosts.push_back(ways.exit);
     network.outgoing.push_back(passed(paths::outgoing_link(plan, ways.exit)).model);
     network.receiving.push_back(passed(paths::receiving_link(plan, ways.exit)).model);
   }
 }
 
-/// Adds to the network the costs of hosts that the plan states, if it states any.
+/// Adds to the network the costs of hosts that the plan states, if it states any. `hosts` are the
+/// participants and exits, in the order of Network::outgoing.
 void add_costs(pricing::Network& network, const paths::Plan& plan,
                const std::vector<std::uint32_t>& hosts,
                const std::vector<std::uint32_t>& clusters) {
@@ -64,6 +68,10 @@ void add_costs(pricing::Network& network, const paths::Plan& plan,
       network.frame_costs.push_back(one == nullptr ? none : one);
     }
   for (const std::uint32_t host : hosts) network.speeds.push_back(plan.hosts[host].speed);
+  network.cores = costs.cores;
+  if (costs.cores == 0) return;
+  const std::vector<std::uint32_t> machines = paths::machines_of(plan);
+  for (const std::uint32_t host : hosts) network.machines.push_back(machines[host]);
 }
 
 }  // namespace
@@ -111,8 +119,9 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
     network.receiving.push_back(passed(paths::receiving_link(plan, host)).model);
   }
   const auto clusters = clusters_of(plan, hosts, *network.topology);
-  if (plan.ways && clusters.size() > 1) add_exits(network, plan, hosts, clusters);
-  add_costs(network, plan, hosts, clusters);
+  std::vector<std::uint32_t> all = hosts;
+  if (plan.ways && clusters.size() > 1) add_exits(network, plan, all, clusters);
+  add_costs(network, plan, all, clusters);
   network.links.resize(clusters.size() * clusters.size());
   base::Mistakes mistakes;
   for (std::size_t from = 0; from < clusters.size(); ++from)

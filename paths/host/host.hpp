@@ -46,6 +46,8 @@ class Host : public HostView {
   /// clusters then pass the switches.
   /// Requires: called before start().
   void join(Switches& switches);
+  /// Lets this host share the simulated cores of its machine (MessageEndpoint::share()).
+  void share(SimulatedCores& cores) { lanes_->share(cores); }
   /// Returns the element that has this name in the host's space.
   /// Throws: UsageError if there is no such element.
   std::shared_ptr<pastset::Element> element(std::string_view name);

@@ -18,7 +18,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       due_queue(of.is_virtual()),
       link_scheduler(of, *plan, number, links, due_queue),
       processor(simulated_costs(*plan, of) != nullptr && !is_switch()
-                    ? std::make_unique<ChargedProcessor>(*plan)
+                    ? std::make_unique<ChargedProcessor>(runtime, *plan, number, due_queue)
                     : nullptr),
       own_rejections_(name) {}
 

@@ -93,6 +93,10 @@ class EndpointState {
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
+  /// Returns whether the host has no work that its end must wait for.
+  bool is_quiet() const {
+    return due_queue.has_only_checks() && (processor == nullptr || !processor->works());
+  }
   /// Does all work that is due, in the order of due times. Several due times may have passed before
   /// the call. Does nothing if the queue has turns.
   void catch_up();

@@ -116,21 +116,22 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   const std::uint64_t bytes = frame.payload.size();
   DueQueue& queue = state_.due_queue;
   if (target != state_.host) {
-    auto pass = [this, source, target, bytes, frame = std::move(frame)]() mutable {
-      const base::Nanos end = state_.processor->pass(state_.runtime.now(), source, target, bytes);
-      state_.at(end, [this, end, frame = std::move(frame)]() mutable {
-        state_.link_scheduler.depart(std::move(frame), end);
-      });
+    auto depart = [this, frame = std::move(frame)]() mutable {
+      state_.link_scheduler.depart(std::move(frame), state_.runtime.now());
+    };
+    auto pass = [this, source, target, bytes, depart = std::move(depart)]() mutable {
+      const base::Nanos time = state_.processor->pass_time(source, target, bytes);
+      if (time == base::Nanos(0)) return depart();
+      state_.processor->work(time, std::move(depart));
     };
     return queue.put(came, std::move(pass), Turn::heads, source);
   }
   const base::Nanos tail = came + frame.lag;
   auto take = [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); };
-  if (state_.processor->receive_time(source, target, bytes) == base::Nanos(0))
-    return state_.at(tail, std::move(take));
-  auto receive = [this, source, target, bytes, take = std::move(take)]() mutable {
-    state_.due_queue.put(state_.processor->receive(state_.runtime.now(), source, target, bytes),
-                         std::move(take));
+  const base::Nanos time = state_.processor->receive_time(source, target, bytes);
+  if (time == base::Nanos(0)) return state_.at(tail, std::move(take));
+  auto receive = [this, time, take = std::move(take)]() mutable {
+    state_.processor->work(time, std::move(take));
   };
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }
@@ -142,10 +143,10 @@ void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_,
       [this, work] {
-        const base::Nanos all_done = state_.processor != nullptr
-                                         ? std::max(all_come_by_, state_.processor->works_until())
-                                         : all_come_by_;
-        state_.due_queue.put(all_done, work, Turn::choices);
+        if (state_.processor != nullptr)
+          state_.processor->after_work(work);
+        else
+          state_.due_queue.put(all_come_by_, work, Turn::choices);
       },
       Turn::choices);
 }

@@ -77,9 +77,11 @@ void GroupCalls::work(base::Nanos time, std::uint64_t order,
                       const std::shared_ptr<LaneWait>& wait) {
   runtime::Lock lock(state_.mutex);
   const auto request = [this, time, wait] {
-    const base::Nanos now = state_.runtime.now();
-    const base::Nanos end = state_.processor == nullptr ? now : state_.processor->work(now, time);
-    state_.due_queue.put(end, [this, wait] { state_.ended.push_back(wait); });
+    const auto end = [this, wait] { state_.ended.push_back(wait); };
+    if (state_.processor == nullptr)
+      state_.due_queue.put(state_.runtime.now(), end);
+    else
+      state_.processor->work(time, end);
   };
   state_.due_queue.put(state_.runtime.now(), request, Turn::choices, order);
   parts_.clock.settle(lock);

@@ -128,7 +128,7 @@ void MessageClock::settle(runtime::Lock& lock) {
   is_sending_ = false;
   runtime::DeferredWakes wakes;
   if (next_due() < service_->sleeps_until) service_->earlier.wake_all(wakes);
-  if (state_.due_queue.has_only_checks()) quiet_.wake_all(wakes);
+  if (state_.is_quiet()) quiet_.wake_all(wakes);
   parts_.ends.wake(wakes);
   parts_.arrivals.wake(wakes);
   if (wakes.empty()) return;
@@ -197,7 +197,7 @@ void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
 }
 
 bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
-  while (!state_.due_queue.has_only_checks() || is_sending_)
+  while (!state_.is_quiet() || is_sending_)
     if (quiet_.wait(lock, limit, {"messages under way from", state_.name, state_.host}) ==
         runtime::Woken::expired)
       return false;
@@ -208,6 +208,7 @@ void MessageClock::stop() {
   runtime::Lock lock(state_.mutex);
   is_stopped_ = true;
   state_.due_queue.clear();
+  if (state_.processor) state_.processor->stop();
   if (service_->is_running) service_->cancel();
   lock.unlock();
   lookers_->part();

@@ -50,6 +50,14 @@ MessageEndpoint::~MessageEndpoint() {
   stop();
 }
 
+void MessageEndpoint::share(SimulatedCores& cores) {
+  state_.processor->share(cores, [this](DueQueue::Work work) {
+    runtime::Lock lock(state_.mutex);
+    state_.due_queue.put(state_.runtime.now(), std::move(work));
+    clock_.settle(lock);
+  });
+}
+
 // ---- groups -----------------------------------------------------------------------------------
 
 std::unique_ptr<MessageGroup> MessageEndpoint::group_of(std::string_view name,

@@ -69,6 +69,9 @@ class MessageEndpoint {
                                          const std::vector<std::string>& hosts,
                                          GroupOptions options = {});
 
+  /// Lets this host share the simulated cores of its machine. `cores` outlives this object.
+  /// Requires: called before start(); the run is on the virtual clock, and its plan has costs.
+  void share(SimulatedCores& cores);
   /// Records the frames that leave this host for another cluster. Requires: no frame has left yet.
   void record_transfers(RecorderOf recorder_of);
   /// Sets the function that replies to questions about the threads of this host. Requires: no group

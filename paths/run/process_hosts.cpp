@@ -113,6 +113,8 @@ void ProcessHosts::start() {
       switches_ = std::make_unique<Switches>(runtime_, plan_);
       for (auto& host : hosts_) host->join(*switches_);
     }
+    if ((cores_ = SimulatedCores::make(runtime_, *plan_)))
+      for (auto& host : hosts_) host->share(*cores_);
     for (auto& host : hosts_) host->start();
     if (tracing_) tracing_->start();
   });

@@ -9,6 +9,7 @@
 
 #include "paths/host/thread.hpp"
 #include "paths/messages/carriers/switches.hpp"
+#include "paths/messages/channels/simulated_cores.hpp"
 #include "paths/run/run_options.hpp"
 #include "paths/run/tracing.hpp"
 #include "paths/wire/local/transport.hpp"
@@ -61,6 +62,7 @@ class ProcessHosts {
   const WrapperKinds& kinds_;
   const RunOptions options_;
   LocalNetwork network_;
+  std::unique_ptr<SimulatedCores> cores_;  // nullptr if hosts share no cores
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Switches> switches_;  // nullptr if hosts are processes
   std::unique_ptr<Tracing> tracing_;

@@ -3,7 +3,6 @@
 #include "runtime/polling/polling.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "runtime/scheduler/context.hpp"
+#include "runtime/usable_cores.hpp"
 
 namespace runtime {
 namespace {
@@ -38,13 +38,6 @@ constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
 CoreContention& core_contention() {
   static CoreContention all(CoreContention::measure_empty_yield());
   return all;
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  static const int cores =
-      sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-  return cores;
 }
 
 }  // namespace

@@ -85,6 +85,52 @@ TEST_CASE("groups: with costs in the config no named schedule beats the chosen o
   CHECK(compared > 150);
 }
 
+TEST_CASE("groups: hosts that share cores take exactly the predicted time",
+          "[without_asan][without_tsan]") {
+  const std::string configs[] = {
+      "clusters: {a: {hosts: 8}}\n",  // on one machine, as all hosts without addresses
+      // Three hosts on each of two machines, and one host alone.
+      "network: {security: run}\n"
+      "clusters: {a: {hosts: 7, address: {a-0: 10.0.0.1, a-1: 10.0.0.1, a-2: 10.0.0.1, "
+      "a-3: 10.0.0.2, a-4: 10.0.0.2, a-5: 10.0.0.2, a-6: 10.0.0.3}}}\n",
+      "clusters: {a: {hosts: 7, network: {latency: 50us, bandwidth: 1Gbit}}}\n",
+      "clusters: {a: {hosts: 4}, b: {hosts: 3}}\n"
+      "links: {all: {latency: 2ms, bandwidth: 300Mbit}}\n",
+      "clusters:\n"
+      "  a: {hosts: 3, uplink: switch}\n"
+      "  b: {hosts: 3, uplink: switch, network: {latency: 50us, bandwidth: 1Gbit}}\n"
+      "links: {all: {latency: 1ms, bandwidth: 300Mbit}}\n"};
+  int compared = 0;
+  bool has_slower = false;
+  for (const std::string& config : configs)
+    for (const int cores : {1, 2, 3}) {
+      const std::string lanes = "lanes: {inbox: 4GiB}\n";
+      const Sim sim(config + lanes + "costs: {cores: " + std::to_string(cores) + ", " +
+                    costs.substr(costs.find('{') + 1));
+      const Sim apart(config + lanes + costs);
+      groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+      groups::Selector without(apart.plan(), groups::participants_of(apart.plan()));
+      for (const Collective collective : {Collective::broadcast, Collective::allreduce})
+        for (const std::uint64_t count : {1, 16 * 1024}) {
+          const auto task = make_spec(collective, selector.network().topology, count);
+          const auto key = groups::key_of(call_of(task, "best"), task, sizeof(double));
+          const auto ranked = groups::rank_schedules(selector, key);
+          has_slower |= ranked.front().time > groups::rank_schedules(without, key).front().time;
+          for (const auto& one : ranked) {
+            if (!one.is_allowed || ++compared % 3 != 0) continue;
+            const std::string words = one.candidate.parameters.text();
+            const std::string name =
+                one.candidate.algorithm->name + (words.empty() ? "" : ":" + words);
+            INFO(config << cores << " cores: " << name << " for " << name_of(collective) << " of "
+                        << count);
+            CHECK(time_of(sim, task, name) == one.time);
+          }
+        }
+    }
+  CHECK(compared > 150);
+  CHECK(has_slower);
+}
+
 TEST_CASE("groups: costs of hosts change the time of an operation and the choice") {
   const std::string config =
       "clusters: {a: {hosts: 8, network: {latency: 1us, bandwidth: 10Gbit}}}\nlanes:\n";

@@ -42,8 +42,9 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
   return end - begin;
 }
 
-/// Returns random costs of hosts, as a line of a config.
-std::string random_costs(std::mt19937_64& random, std::size_t clusters) {
+/// Returns random costs of hosts, as a line of a config. If `share_cores`, hosts share one to three
+/// cores.
+std::string random_costs(std::mt19937_64& random, std::size_t clusters, bool share_cores) {
   const auto frames = [&] {
     return fmt::format("send: {{1B: {}us, 64KiB: {}us}}, receive: {}us, window: {}", random() % 9,
                        9 + random() % 90, random() % 90,
@@ -54,11 +55,12 @@ std::string random_costs(std::mt19937_64& random, std::size_t clusters) {
   if (clusters > 1)
     costs +=
         fmt::format(", links: [{{from: c0, to: c1, {}}}, {{inside: c1, {}}}]", frames(), frames());
+  if (share_cores) costs += fmt::format(", cores: {}", 1 + random() % 3);
   return costs + "}\n";
 }
 
 /// Compares the times of random operations on random networks with the predicted times.
-void compare(std::uint64_t seed, bool has_ports, bool has_costs = false) {
+void compare(std::uint64_t seed, bool has_ports, bool has_costs = false, bool share_cores = false) {
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::string others;
@@ -75,7 +77,7 @@ void compare(std::uint64_t seed, bool has_ports, bool has_costs = false) {
           cluster, 1 + random() % 5, uplinks[random() % 3],
           has_costs && random() % 2 == 0 ? "speed: 0.5, " : "", random() % 4 > 0);
     }
-    if (has_costs) config += random_costs(random, clusters);
+    if (has_costs) config += random_costs(random, clusters, share_cores);
     if (clusters > 1) config += "links: {all: {latency: 10ms, bandwidth: 1Gbit}}\n";
     const Sim sim(config + "lanes: {inbox: 4GiB}\n");
     const pricing::Network network = groups::network_of(sim.plan());
@@ -129,6 +131,11 @@ TEST_CASE("groups: on the virtual clock operations take the predicted time",
 TEST_CASE("groups: with costs of hosts operations take the predicted time on the virtual clock",
           "[without_asan][without_tsan]") {
   compare(8, false, true);
+}
+
+TEST_CASE("groups: on shared cores operations take the predicted time on the virtual clock",
+          "[without_asan][without_tsan]") {
+  compare(9, false, true, true);
 }
 
 TEST_CASE("groups: with ports messages arrive in the planned order and take the predicted time",

@@ -2,47 +2,78 @@
 // paths/messages/channels/charged_processor.hpp — a simulated host's processor, whose work takes
 // time
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "base/link_model/host_costs.hpp"
+#include "paths/links/due_queue.hpp"
+#include "paths/messages/channels/simulated_cores.hpp"
 #include "paths/plan/plan.hpp"
+#include "runtime/runtime.hpp"
 
 namespace paths {
 
 /// The simulated processor of a host on the virtual clock. Used if the config states the costs of
-/// hosts: the time that hosts need for frames, folds and copies. Functions with the argument `now`
-/// request work at the time `now`, and return the time at which the work ends.
+/// hosts: the time that hosts need for frames, folds and copies. The processor does one piece of
+/// work at a time, in the order of the requests.
 ///
 /// Why: without this class, work of a simulated host takes no time.
 /// Thread-safe: guarded by its owner's mutex.
 class ChargedProcessor {
  public:
-  /// Requires: the plan has costs. The plan outlives this object.
-  explicit ChargedProcessor(const Plan& plan) : plan_(plan) {}
+  using Work = DueQueue::Work;
 
-  /// Requests the preparation of a frame from this host.
-  base::Nanos send(base::Nanos now, std::uint32_t source, std::uint32_t target,
-                   std::uint64_t bytes) {
-    return processor_.serve_if_any(now, costs(source, target).send.at(bytes));
+  /// Requires: the plan has costs. The arguments outlive this object.
+  ChargedProcessor(runtime::Runtime& runtime, const Plan& plan, std::uint32_t host,
+                   DueQueue& due_queue)
+      : runtime_(runtime), plan_(plan), host_(host), due_queue_(due_queue) {}
+
+  /// Lets the processor share the cores of its machine with other hosts. `put_now` puts work into
+  /// the due queue for the present time; it is called without the owner's mutex. `cores` outlives
+  /// all work of this processor.
+  /// Requires: no work was requested before.
+  void share(SimulatedCores& cores, std::function<void(Work)> put_now) {
+    cores_ = &cores;
+    put_now_ = std::move(put_now);
   }
-  /// Requests the reception of a frame for this host.
-  base::Nanos receive(base::Nanos now, std::uint32_t source, std::uint32_t target,
-                      std::uint64_t bytes) {
-    return processor_.serve_if_any(now, receive_time(source, target, bytes));
+
+  /// Return the time of the host for a frame: to prepare it, to receive it, or to receive it for
+  /// another host and prepare it for the next host.
+  base::Nanos send_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
+    return costs(source, target).send.at(bytes);
   }
   base::Nanos receive_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).receive.at(bytes);
   }
-  /// Requests the reception of a frame for another host, and its preparation for the next host.
-  base::Nanos pass(base::Nanos now, std::uint32_t source, std::uint32_t target,
-                   std::uint64_t bytes) {
-    const tuning::FrameCosts& one = costs(source, target);
-    return processor_.serve_if_any(now, one.receive.at(bytes) + one.send.at(bytes));
+  base::Nanos pass_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
+    return send_time(source, target, bytes) + receive_time(source, target, bytes);
   }
-  /// Requests a fold or copy that takes the duration `time`.
-  base::Nanos work(base::Nanos now, base::Nanos time) { return processor_.serve(now, time); }
-  /// Returns the time at which all requested work ends.
-  base::Nanos works_until() const { return processor_.works_until(); }
+
+  /// Requests work that takes the duration `time`. When it has ended, `then` is due.
+  void work(base::Nanos time, Work then) {
+    if (cores_ == nullptr)
+      return due_queue_.put(processor_.serve(runtime_.now(), time), std::move(then));
+    cores_->request(host_, time, [this, then = std::move(then)] { put_now_(then); });
+  }
+  /// Does `then` when all work has ended that was requested before, after all other events of that
+  /// time.
+  void after_work(Work then) {
+    const base::Nanos now = runtime_.now();
+    const auto put = [this](base::Nanos at, Work work) {
+      due_queue_.put(at, std::move(work), Turn::choices);
+    };
+    if (!works()) return put(std::max(now, processor_.works_until()), std::move(then));
+    work(base::Nanos(0), [this, put, then = std::move(then)] { put(runtime_.now(), then); });
+  }
+  /// Returns whether shared cores do work for this host. Work without shared cores is in the due
+  /// queue.
+  bool works() const { return cores_ != nullptr && cores_->works(host_); }
+  /// Removes the work of this host from shared cores.
+  void stop() {
+    if (cores_ != nullptr) cores_->leave(host_);
+  }
 
   /// Returns the maximum number of bytes of prepared frames that wait for the outgoing link.
   std::uint64_t window(std::uint32_t source, std::uint32_t target) const {
@@ -57,8 +88,13 @@ class ChargedProcessor {
     return found == nullptr ? none : *found;
   }
 
+  runtime::Runtime& runtime_;
   const Plan& plan_;
+  const std::uint32_t host_;
+  DueQueue& due_queue_;
   tuning::Processor processor_;
+  SimulatedCores* cores_ = nullptr;  // nullptr = the host has a core of its own
+  std::function<void(Work)> put_now_;
 };
 
 }  // namespace paths

@@ -195,14 +195,13 @@ void OutgoingLanes::prepare(Outlet& outlet) {
     TakenFrame taken = take_frame(*channel, *message);
     const std::uint64_t bytes = taken.frame.payload.size();
     outlet.in_hand += bytes;
-    const base::Nanos now = runtime_.now();
-    const base::Nanos end = processor_->send(now, host_, taken.frame.target, bytes);
-    if (end == now) {
+    const base::Nanos time = processor_->send_time(host_, taken.frame.target, bytes);
+    if (time == base::Nanos(0)) {
       hand_over(outlet, std::move(taken));
       continue;
     }
     outlet.is_preparing = true;
-    due_queue_.put(end, [this, &outlet, taken = std::move(taken)]() mutable {
+    processor_->work(time, [this, &outlet, taken = std::move(taken)]() mutable {
       outlet.is_preparing = false;
       hand_over(outlet, std::move(taken));
       want(outlet);

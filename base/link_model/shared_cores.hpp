@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/link_model/shared_cores.hpp — cores of machines, which the hosts of a machine share.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace tuning {
+
+/// The cores of all machines, and the requested work of the hosts on them. Each host does one piece
+/// of work at a time, in the order of its requests. If more hosts of a machine work than it has
+/// cores, all of them work more slowly, at the same speed. Under an operating system that divides
+/// the cores fairly, the times are the same on average.
+///
+/// The order in which different hosts request work at the same time has no influence.
+///
+/// Units: the caller provides all times, which may be simulated or predicted. They never decrease.
+/// Thread-safe: no.
+template <class Work>
+class SharedCores {
+ public:
+  /// `machines` has the number of the machine of each host. Each machine has `cores` cores.
+  SharedCores(std::vector<std::uint32_t> machines, std::size_t cores)
+      : machine_of_(std::move(machines)), cores_(static_cast<double>(cores)) {
+    for (const std::uint32_t number : machine_of_)
+      if (number >= machines_.size()) machines_.resize(number + std::size_t{1});
+  }
+
+  /// Requests work of a host that would take `time` on a core of its own.
+  void request(std::uint32_t host, base::Nanos now, base::Nanos time, Work work) {
+    Machine& machine = machines_[machine_of_[host]];
+    std::deque<Piece>& pieces = machine.pieces[host];
+    pieces.push_back({time, std::move(work)});
+    if (pieces.size() == 1) start(machine, host, now);
+    note_next_end(machine_of_[host]);
+  }
+  /// Removes all work of a host.
+  void cancel(std::uint32_t host, base::Nanos now) {
+    Machine& machine = machines_[machine_of_[host]];
+    if (machine.pieces.erase(host) == 0) return;
+    advance(machine, now);
+    std::erase_if(machine.working, [host](const auto& one) { return one.second == host; });
+    note_next_end(machine_of_[host]);
+  }
+  /// Returns whether the host has requested work that has not ended.
+  bool works(std::uint32_t host) const {
+    return machines_[machine_of_[host]].pieces.contains(host);
+  }
+  /// Returns the time at which a piece of work ends next, if no host requests work until then; the
+  /// maximum if no host works.
+  base::Nanos next_end() const {
+    return next_ends_.empty() ? base::Nanos::max() : next_ends_.begin()->first;
+  }
+  /// Removes a piece of work that has ended at the time `now`, and returns it; nullopt if no such
+  /// piece is left.
+  /// Requires: `now` is at most next_end().
+  std::optional<Work> take_ended(base::Nanos now) {
+    if (next_end() > now) return std::nullopt;
+    const std::uint32_t number = next_ends_.begin()->second;
+    Machine& machine = machines_[number];
+    const std::uint32_t host = machine.working.begin()->second;
+    advance(machine, now);
+    machine.working.erase(machine.working.begin());
+    const auto pieces = machine.pieces.find(host);
+    std::optional<Work> ended(std::move(pieces->second.front().work));
+    pieces->second.pop_front();
+    if (pieces->second.empty())
+      machine.pieces.erase(pieces);
+    else
+      start(machine, host, now);
+    note_next_end(number);
+    return ended;
+  }
+
+ private:
+  struct Piece {
+    base::Nanos time;
+    Work work;
+  };
+  struct Machine {
+    std::map<std::uint32_t, std::deque<Piece>> pieces;  // requested work of each working host
+    // Nanoseconds of work that a host has done that has worked since the machine was last idle.
+    // The number is the same for all hosts, because all of them work at the same speed.
+    double progress = 0;
+    base::Nanos progress_at{0};
+    // The working hosts, by the progress at which the first piece of their work ends.
+    std::set<std::pair<double, std::uint32_t>> working;
+    base::Nanos next_end = base::Nanos::max();
+  };
+
+  double speed(const Machine& machine) const {
+    return std::min(1.0, cores_ / static_cast<double>(machine.working.size()));
+  }
+  /// Counts the progress until `now`. Must be called before the number of working hosts changes.
+  void advance(Machine& machine, base::Nanos now) {
+    if (machine.working.empty())
+      machine.progress = 0;
+    else
+      machine.progress += static_cast<double>((now - machine.progress_at).count()) * speed(machine);
+    machine.progress_at = now;
+  }
+  void start(Machine& machine, std::uint32_t host, base::Nanos now) {
+    advance(machine, now);
+    const auto time = static_cast<double>(machine.pieces[host].front().time.count());
+    machine.working.emplace(machine.progress + time, host);
+  }
+  void note_next_end(std::uint32_t number) {
+    Machine& machine = machines_[number];
+    base::Nanos next = base::Nanos::max();
+    if (!machine.working.empty()) {
+      constexpr double rounding_error = 1e-4;  // of the progress, far less than a nanosecond
+      const double left = machine.working.begin()->first - machine.progress - rounding_error;
+      next = machine.progress_at + base::Nanos(static_cast<base::Nanos::rep>(
+                                       std::ceil(std::max(0.0, left) / speed(machine))));
+    }
+    if (next == machine.next_end) return;
+    next_ends_.erase({machine.next_end, number});
+    machine.next_end = next;
+    if (next != base::Nanos::max()) next_ends_.emplace(next, number);
+  }
+
+  const std::vector<std::uint32_t> machine_of_;
+  const double cores_;
+  std::vector<Machine> machines_;
+  std::set<std::pair<base::Nanos, std::uint32_t>> next_ends_;  // and the number of the machine
+};
+
+}  // namespace tuning
