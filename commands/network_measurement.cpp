@@ -13,6 +13,7 @@
 
 #include "base/say.hpp"
 #include "commands/output_file.hpp"
+#include "commands/wake_up_measurement.hpp"
 #include "paths/host/host.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/plan/identity.hpp"
@@ -82,6 +83,7 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
   if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found fewer");
   const bool are_here = paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
   is_one_clock_ = is_virtual || !run.is_one_host || are_here;
+  is_virtual_ = is_virtual;
   if (is_virtual)
     cores_ = plan.costs ? plan.costs->cores : 0;
   else if (are_here)
@@ -231,12 +233,15 @@ void NetworkMeasurement::run(paths::Thread& thread) {
   const std::uint32_t self = thread.host().index(), first = hosts_.front();
   if (self == first && has_costs_) measure_work_of(thread);
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
-    if (self == first)
-      for (const std::uint32_t host : hosts_) {
-        if (host != first) group->send(host, rounds_channel, base::Payload::of(has_costs_));
-      }
-    else
-      has_costs_ = patiently(group->receive(first, rounds_channel)).read<bool>();
+    if (self == first) {
+      for (const std::uint32_t host : hosts_)
+        if (host != first)
+          group->send(host, rounds_channel, base::Payload::of(Orders{has_costs_, cores_}));
+    } else {
+      const auto orders = patiently(group->receive(first, rounds_channel)).read<Orders>();
+      has_costs_ = orders.has_costs;
+      cores_ = orders.cores;
+    }
     take_part(thread, *group, round);
     if (self == first) collect(*group, round);
   }
@@ -244,7 +249,37 @@ void NetworkMeasurement::run(paths::Thread& thread) {
     network_.costs = costs_.costs(old_ ? old_->costs : std::nullopt);
     if (network_.costs && cores_ > 0) network_.costs->cores = cores_;
   }
+  if (!is_virtual_) measure_wake_up(thread, *group);
   group->leave();
+}
+
+/// Measures in the largest cluster how long hosts need to wake up, if the cluster has more hosts
+/// than the machine has cores. All hosts must be on one machine. Otherwise, and if the costs or the
+/// latency of the cluster were not measured, old figures stay.
+void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGroup& group) {
+  if (!has_costs_ || cores_ == 0) return;
+  std::vector<std::vector<std::uint32_t>> clusters(clusters_.size());
+  for (const std::uint32_t host : hosts_)
+    clusters[thread.host().plan().hosts[host].cluster].push_back(host);
+  const auto largest = std::max_element(
+      clusters.begin(), clusters.end(),
+      [](const auto& left, const auto& right) { return left.size() < right.size(); });
+  const std::vector<std::uint32_t>& hosts = *largest;
+  const std::uint32_t self = thread.host().index(), first = hosts_.front(), leader = hosts.front();
+  if (hosts.size() <= cores_) return;
+  Nanos step{0};
+  if (std::find(hosts.begin(), hosts.end(), self) != hosts.end())
+    step = measure_step(thread, group, hosts);
+  if (self == leader && self != first) group.send(first, rounds_channel, base::Payload::of(step));
+  if (self != first) return;
+  if (self != leader) step = patiently(group.receive(leader, rounds_channel)).read<Nanos>();
+  const auto& cluster = network_.clusters[static_cast<std::size_t>(largest - clusters.begin())];
+  if (!network_.costs || !cluster.network) return;
+  network_.costs->wake_up = wake_up_of(step, hosts.size(), cores_, cluster.network->latency,
+                                       *network_.costs->between(cluster.name, cluster.name));
+  if (!options_.output.empty())
+    base::say(fmt::format("measure: {}: hosts need {} to wake up\n", cluster.name,
+                          base::format_time(network_.costs->wake_up)));
 }
 
 void NetworkMeasurement::take_part(paths::Thread& thread, paths::MessageGroup& group,

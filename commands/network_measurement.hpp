@@ -68,6 +68,12 @@ class NetworkMeasurement {
     int gateways = 0;  ///< hosts that pass the messages on
   };
 
+  /// What the first host decides for all hosts, and sends to them before each round.
+  struct Orders {
+    bool has_costs = false;
+    std::uint32_t cores = 0;
+  };
+
   /// Results of a test. Trivially copyable, because hosts send them to each other.
   struct Figures {
     LinkFigures link;
@@ -85,6 +91,7 @@ class NetworkMeasurement {
   void collect(paths::MessageGroup& group, std::size_t round);
   bool fills_hosts(const Test& test, const tuning::MeasuredLink& link) const;
   void measure_work_of(paths::Thread& thread);
+  void measure_wake_up(paths::Thread& thread, paths::MessageGroup& group);
   Figures measure(Bursts& bursts, const LinkTask& task) const;
   void take(const Test& test, const Figures& figures);
   /// Removes the costs of hosts from the figures of a link, and keeps them.
@@ -99,8 +106,11 @@ class NetworkMeasurement {
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;
-  bool has_costs_ = false;   // decided by the first host
-  std::uint32_t cores_ = 0;  // cores of each machine; 0 = unknown, as some hosts are elsewhere
+  bool has_costs_ = false;  // decided by the first host
+  /// Number of cores of each machine, decided by the first host; 0 = unknown, because some hosts
+  /// are on other machines.
+  std::uint32_t cores_ = 0;
+  bool is_virtual_ = false;
   std::uint64_t frame_bytes_ = 0;
   CostCollection costs_;
   bool is_one_clock_ = true;

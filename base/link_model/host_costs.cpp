@@ -252,6 +252,7 @@ HostCosts read_host_costs(const Settings& settings, Mistakes& mistakes) {
   costs.copy_spread = reader.number("copy_spread", 0, 0, cost_spread_most);
   if (reader.has("cores"))
     costs.cores = static_cast<std::uint32_t>(reader.integer("cores", 1, 1, cores_most));
+  costs.wake_up = reader.time("wake_up", Nanos(0));
   const Settings links = reader.take("links");
   if (!links.is_null() && !links.is_list())
     reader.mistake("links", "expected a list, found " + links.describe());
@@ -295,6 +296,7 @@ Settings settings_of(const HostCosts& costs) {
   add_number("copy_ns_per_byte", costs.copy_nanos_per_byte);
   add_number("copy_spread", costs.copy_spread);
   if (costs.cores > 0) map.add("cores", std::to_string(costs.cores));
+  if (costs.wake_up > Nanos(0)) map.add("wake_up", base::format_time(costs.wake_up));
   std::vector<Settings> links;
   for (const HostCosts::Link& link : costs.links) {
     base::MapBuilder one;

@@ -30,6 +30,7 @@ class Processor {
     return time > base::Nanos(0) ? serve(now, time) : now;
   }
   base::Nanos works_until() const { return works_until_; }
+  bool works(base::Nanos now) const { return works_until_ > now; }
 
  private:
   base::Nanos works_until_{0};
@@ -107,6 +108,9 @@ struct HostCosts {
   /// Number of cores of each machine. The hosts on a machine share them (SharedCores). 0 = each
   /// host has a core of its own.
   std::uint32_t cores = 0;
+  /// Additional time of a host to receive a frame while it has no work. Then its thread sleeps, and
+  /// the operating system must wake it up.
+  base::Nanos wake_up{0};
   std::string file = {};         ///< file with measured costs; "" = the config has them
   base::Position position = {};  ///< position of the map `costs` in its file
 
@@ -137,6 +141,7 @@ base::Nanos work_time(std::uint64_t bytes, double bytes_per_second);
 ///     fold_ns_per_byte: 0.3
 ///     copy_ns_per_byte: 0.1
 ///     cores: 2
+///     wake_up: 90us
 ///     links:
 ///       - {inside: alpha, send: 2us, receive: 2us}
 ///       - {from: alpha, to: beta, send: 9us, receive: 9us, window: 256KiB}

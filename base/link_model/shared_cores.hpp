@@ -117,8 +117,9 @@ class SharedCores {
     Machine& machine = machines_[number];
     base::Nanos next = base::Nanos::max();
     if (!machine.working.empty()) {
-      constexpr double rounding_error = 1e-4;  // of the progress, far less than a nanosecond
-      const double left = machine.working.begin()->first - machine.progress - rounding_error;
+      // The progress is a sum of rounded numbers. Its error is far less than this.
+      constexpr double rounding_error_nanos = 1e-4;
+      const double left = machine.working.begin()->first - machine.progress - rounding_error_nanos;
       next = machine.progress_at + base::Nanos(static_cast<base::Nanos::rep>(
                                        std::ceil(std::max(0.0, left) / speed(machine))));
     }

@@ -20,8 +20,9 @@ void Evaluation::happen(const Event& event) {
     case Kind::arrived: {
       const Message& message = state_.messages[event.item];
       const bool costs = state_.processors.has_frame_costs() &&
-                         state_.processors.costs(message).receive.at(
-                             state_.frame_bytes(message, event.frame)) > Nanos(0);
+                         (state_.network.wake_up > Nanos(0) ||
+                          state_.processors.costs(message).receive.at(
+                              state_.frame_bytes(message, event.frame)) > Nanos(0));
       return costs ? arrived_.push_back(event) : arrive(event);
     }
     case Kind::received: return arrive(event);
@@ -74,8 +75,8 @@ void Evaluation::end_frame(const Event& event) {
 void Evaluation::receive_frames() {
   for (Event& event : arrived_) {
     const Message& message = state_.messages[event.item];
-    const Nanos time =
-        state_.processors.costs(message).receive.at(state_.frame_bytes(message, event.frame));
+    const Nanos time = state_.processors.receive_time(message.target, state_.now, message,
+                                                      state_.frame_bytes(message, event.frame));
     event.kind = Kind::received;
     state_.processors.request(message.target, state_.now, time, event);
   }

@@ -74,6 +74,7 @@ struct Price {
 /// - Each host has one processor. It does one piece of work at a time, in the order of requests.
 /// - If hosts share cores (Network::cores) and more of them work than there are cores, all of them
 ///   work more slowly (tuning::SharedCores).
+/// - A host that has no work when a frame arrives needs Network::wake_up in addition to receive it.
 /// - Work that is requested at one instant has this order: frames that have arrived, then
 ///   reductions and copies in the order of their steps, then frames to send.
 /// - Reductions and copies take time only if the network has rates for them.

@@ -49,6 +49,8 @@ struct Network {
   /// Speed of each host at reductions and copies, in the order of `outgoing`. Empty = all hosts
   /// have speed 1.
   std::vector<double> speeds = {};
+  /// Additional time of a host to receive a frame while it has no work.
+  base::Nanos wake_up{0};
   /// Number of cores of each machine, which its hosts share; 0 = each host has a core of its own.
   std::size_t cores = 0;
   /// Number of the machine of each host, in the order of `outgoing`. Empty if `cores` is 0.

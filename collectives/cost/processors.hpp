@@ -33,6 +33,14 @@ class Processors {
     return action == collectives::Action::reduce ? network_.fold_bytes_per_second
                                                  : network_.copy_bytes_per_second;
   }
+  /// Returns the time in which `me` receives a frame whose last byte arrives now. `Message` is as
+  /// in costs().
+  template <class Message>
+  base::Nanos receive_time(collectives::Rank me, base::Nanos now, const Message& message,
+                           Bytes bytes) const {
+    const bool works = shared_ ? shared_->works(me) : processors_[me].works(now);
+    return costs(message).receive.at(bytes) + (works ? base::Nanos(0) : network_.wake_up);
+  }
   /// Returns the time of a reduction or a copy that accesses that many bytes.
   base::Nanos work_time(collectives::Rank me, collectives::Action action, Bytes bytes) const {
     return tuning::work_time(bytes, rate(action) * network_.speed(me));

@@ -137,12 +137,12 @@ void Transit::pass_side(Event event) {
 void Transit::pass_exit(Event event) {
   const Message& message = state_.messages[event.item];
   const Bytes bytes = state_.frame_bytes(message, event.frame);
-  const tuning::FrameCosts& costs = state_.processors.costs(message);
   const bool is_first = event.kind == Kind::in_exit;
   const auto exit = *state_.network.exit_of(is_first ? message.source : message.target);
   event.kind = is_first ? Kind::at_link : Kind::at_entry;
-  state_.processors.request_if_any(exit, state_.now, costs.receive.at(bytes) + costs.send.at(bytes),
-                                   event);
+  const Nanos time = state_.processors.receive_time(exit, state_.now, message, bytes) +
+                     state_.processors.costs(message).send.at(bytes);
+  state_.processors.request_if_any(exit, state_.now, time, event);
 }
 
 }  // namespace pricing::simulation

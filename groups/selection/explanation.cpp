@@ -106,8 +106,8 @@ pricing::Network with_cost(pricing::Network network, NetworkCost cost, double fa
         std::for_each(models->begin(), models->end(), scale);
       break;
     case NetworkCost::message:
-      network.message_cost =
-          base::Nanos(std::llround(static_cast<double>(network.message_cost.count()) * factor));
+      for (base::Nanos* const time : {&network.message_cost, &network.wake_up})
+        *time = base::Nanos(std::llround(static_cast<double>(time->count()) * factor));
       scale_frame_costs(network, factor);
       break;
     case NetworkCost::work:

@@ -68,6 +68,7 @@ void add_costs(pricing::Network& network, const paths::Plan& plan,
       network.frame_costs.push_back(one == nullptr ? none : one);
     }
   for (const std::uint32_t host : hosts) network.speeds.push_back(plan.hosts[host].speed);
+  network.wake_up = costs.wake_up;
   network.cores = costs.cores;
   if (costs.cores == 0) return;
   const std::vector<std::uint32_t> machines = paths::machines_of(plan);

@@ -38,7 +38,7 @@ bool is_label(std::string_view text) {
 
 Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
-           std::shared_ptr<const Peers> peers)
+           std::shared_ptr<const Peers> peers, SimulatedCores* cores)
     : HostView(runtime, std::move(plan), index, recorder_),
       kinds_(kinds),
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
@@ -50,7 +50,8 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share),
                                                         acceptor_.rejections());
-  lanes_ = std::make_unique<MessageEndpoint>(runtime_, plan_, index, links_, *lane_connections_);
+  lanes_ =
+      std::make_unique<MessageEndpoint>(runtime_, plan_, index, links_, *lane_connections_, cores);
   lanes_->record_transfers([this](std::uint32_t) { return &recorder_; });
   lanes_->answer_for_threads([this](std::string_view threads) { return why_absent(threads); });
 }

@@ -31,10 +31,11 @@ namespace paths {
 class Host : public HostView {
  public:
   /// `peers` is the result of peers_of() for the plan. A host that is alone in its process may pass
-  /// nullptr; the constructor then makes the peers. `kinds` outlives this object.
+  /// nullptr; the constructor then makes the peers. `cores` are the simulated cores that the host
+  /// shares, or nullptr. `kinds` and `cores` outlive this object.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
-       std::shared_ptr<const Peers> peers = nullptr);
+       std::shared_ptr<const Peers> peers = nullptr, SimulatedCores* cores = nullptr);
   ~Host();
 
   pastset::Space& space() { return space_; }
@@ -46,8 +47,6 @@ class Host : public HostView {
   /// clusters then pass the switches.
   /// Requires: called before start().
   void join(Switches& switches);
-  /// Lets this host share the simulated cores of its machine (MessageEndpoint::share()).
-  void share(SimulatedCores& cores) { lanes_->share(cores); }
   /// Returns the element that has this name in the host's space.
   /// Throws: UsageError if there is no such element.
   std::shared_ptr<pastset::Element> element(std::string_view name);

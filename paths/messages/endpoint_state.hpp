@@ -95,7 +95,7 @@ class EndpointState {
   }
   /// Returns whether the host has no work that its end must wait for.
   bool is_quiet() const {
-    return due_queue.has_only_checks() && (processor == nullptr || !processor->works());
+    return due_queue.has_only_checks() && (processor == nullptr || !processor->works_elsewhere());
   }
   /// Does all work that is due, in the order of due times. Several due times may have passed before
   /// the call. Does nothing if the queue has turns.

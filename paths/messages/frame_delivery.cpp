@@ -128,9 +128,10 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   }
   const base::Nanos tail = came + frame.lag;
   auto take = [this, frame = std::move(frame)]() mutable { take_data(std::move(frame)); };
-  const base::Nanos time = state_.processor->receive_time(source, target, bytes);
-  if (time == base::Nanos(0)) return state_.at(tail, std::move(take));
-  auto receive = [this, time, take = std::move(take)]() mutable {
+  if (state_.processor->receives_at_once(source, target, bytes))
+    return state_.at(tail, std::move(take));
+  auto receive = [this, source, target, bytes, take = std::move(take)]() mutable {
+    const base::Nanos time = state_.processor->receive_time(source, target, bytes);
     state_.processor->work(time, std::move(take));
   };
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);

@@ -25,7 +25,8 @@ std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedL
 }  // namespace
 
 MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
-                                 std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier)
+                                 std::uint32_t host, EmulatedLinks& links, LaneCarrier& carrier,
+                                 SimulatedCores* cores)
     : state_(runtime, std::move(plan), host, links, carrier),
       outgoing_(runtime, host, state_.plan->lanes.frame_bytes, state_.link_scheduler,
                 state_.due_queue, state_.processor.get()),
@@ -43,19 +44,18 @@ MessageEndpoint::MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<cons
           {state_, groups_, credit_, failures_, control_, membership_, arrivals_, ends_, clock_},
           receiving_of(state_, links)),
       phases_({state_, lost_, membership_, arrivals_, ends_, control_, failures_, clock_}),
-      calls_({state_, groups_, credit_, failures_, control_, outgoing_, lost_, clock_}) {}
-
-MessageEndpoint::~MessageEndpoint() {
-  self_.reset();
-  stop();
-}
-
-void MessageEndpoint::share(SimulatedCores& cores) {
-  state_.processor->share(cores, [this](DueQueue::Work work) {
+      calls_({state_, groups_, credit_, failures_, control_, outgoing_, lost_, clock_}) {
+  if (cores == nullptr) return;
+  state_.processor->share(*cores, [this](DueQueue::Work work) {
     runtime::Lock lock(state_.mutex);
     state_.due_queue.put(state_.runtime.now(), std::move(work));
     clock_.settle(lock);
   });
+}
+
+MessageEndpoint::~MessageEndpoint() {
+  self_.reset();
+  stop();
 }
 
 // ---- groups -----------------------------------------------------------------------------------

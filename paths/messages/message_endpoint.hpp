@@ -44,9 +44,10 @@ class MessageEndpoint {
  public:
   /// All arguments outlive the endpoint. `plan` is the plan of the run; it numbers the hosts.
   /// Emulated switches have the numbers after the last host. The endpoint of a switch joins no
-  /// group and only passes frames on.
+  /// group and only passes frames on. `cores` are the simulated cores that the host shares; nullptr
+  /// if it shares none.
   MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
-                  EmulatedLinks& links, LaneCarrier& carrier);
+                  EmulatedLinks& links, LaneCarrier& carrier, SimulatedCores* cores = nullptr);
   ~MessageEndpoint();  ///< calls stop()
   MessageEndpoint(const MessageEndpoint&) = delete;
   MessageEndpoint& operator=(const MessageEndpoint&) = delete;
@@ -69,9 +70,6 @@ class MessageEndpoint {
                                          const std::vector<std::string>& hosts,
                                          GroupOptions options = {});
 
-  /// Lets this host share the simulated cores of its machine. `cores` outlives this object.
-  /// Requires: called before start(); the run is on the virtual clock, and its plan has costs.
-  void share(SimulatedCores& cores);
   /// Records the frames that leave this host for another cluster. Requires: no frame has left yet.
   void record_transfers(RecorderOf recorder_of);
   /// Sets the function that replies to questions about the threads of this host. Requires: no group

@@ -77,12 +77,13 @@ void ProcessHosts::make_hosts() {
   const auto peers = options_.is_one_host
                          ? peers_of_process(*plan_, options_.host, options_.run_key.get())
                          : peers_of(*plan_);
+  cores_ = SimulatedCores::make(runtime_, *plan_);
   for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
     if (options_.is_one_host && index != options_.host) continue;
     auto transport =
         options_.is_one_host ? make_transports(runtime_, peers, index) : network_.transport(index);
-    hosts_.push_back(
-        std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport), peers));
+    hosts_.push_back(std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport),
+                                            peers, cores_.get()));
     if (tracing_) tracing_->add(*hosts_.back());
   }
 }
@@ -113,8 +114,6 @@ void ProcessHosts::start() {
       switches_ = std::make_unique<Switches>(runtime_, plan_);
       for (auto& host : hosts_) host->join(*switches_);
     }
-    if ((cores_ = SimulatedCores::make(runtime_, *plan_)))
-      for (auto& host : hosts_) host->share(*cores_);
     for (auto& host : hosts_) host->start();
     if (tracing_) tracing_->start();
   });

@@ -43,7 +43,7 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
 }
 
 /// Returns random costs of hosts, as a line of a config. If `share_cores`, hosts share one to three
-/// cores.
+/// cores, and some have a time to wake up.
 std::string random_costs(std::mt19937_64& random, std::size_t clusters, bool share_cores) {
   const auto frames = [&] {
     return fmt::format("send: {{1B: {}us, 64KiB: {}us}}, receive: {}us, window: {}", random() % 9,
@@ -55,7 +55,8 @@ std::string random_costs(std::mt19937_64& random, std::size_t clusters, bool sha
   if (clusters > 1)
     costs +=
         fmt::format(", links: [{{from: c0, to: c1, {}}}, {{inside: c1, {}}}]", frames(), frames());
-  if (share_cores) costs += fmt::format(", cores: {}", 1 + random() % 3);
+  if (share_cores)
+    costs += fmt::format(", cores: {}, wake_up: {}us", 1 + random() % 3, random() % 2 * 50);
   return costs + "}\n";
 }
 

@@ -39,16 +39,23 @@ class ChargedProcessor {
     put_now_ = std::move(put_now);
   }
 
-  /// Return the time of the host for a frame: to prepare it, to receive it, or to receive it for
-  /// another host and prepare it for the next host.
+  /// Returns the time of this host to prepare a frame.
   base::Nanos send_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).send.at(bytes);
   }
+  /// Returns the time of this host to receive a frame that arrives now.
   base::Nanos receive_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
-    return costs(source, target).receive.at(bytes);
+    return costs(source, target).receive.at(bytes) +
+           (works() ? base::Nanos(0) : plan_.costs->wake_up);
   }
+  /// Returns the time of this host to receive a frame for another host that arrives now, and to
+  /// prepare it for the next host.
   base::Nanos pass_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
-    return send_time(source, target, bytes) + receive_time(source, target, bytes);
+    return receive_time(source, target, bytes) + send_time(source, target, bytes);
+  }
+  /// Returns whether the host receives such a frame in no time, even if it must wake up.
+  bool receives_at_once(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
+    return costs(source, target).receive.at(bytes) + plan_.costs->wake_up == base::Nanos(0);
   }
 
   /// Requests work that takes the duration `time`. When it has ended, `then` is due.
@@ -64,12 +71,12 @@ class ChargedProcessor {
     const auto put = [this](base::Nanos at, Work work) {
       due_queue_.put(at, std::move(work), Turn::choices);
     };
-    if (!works()) return put(std::max(now, processor_.works_until()), std::move(then));
+    if (cores_ == nullptr || !works())
+      return put(std::max(now, processor_.works_until()), std::move(then));
     work(base::Nanos(0), [this, put, then = std::move(then)] { put(runtime_.now(), then); });
   }
-  /// Returns whether shared cores do work for this host. Work without shared cores is in the due
-  /// queue.
-  bool works() const { return cores_ != nullptr && cores_->works(host_); }
+  /// Returns whether shared cores do work for this host. Other work is in the due queue.
+  bool works_elsewhere() const { return cores_ != nullptr && cores_->works(host_); }
   /// Removes the work of this host from shared cores.
   void stop() {
     if (cores_ != nullptr) cores_->leave(host_);
@@ -82,6 +89,9 @@ class ChargedProcessor {
   }
 
  private:
+  bool works() const {
+    return cores_ == nullptr ? processor_.works(runtime_.now()) : cores_->works(host_);
+  }
   const tuning::FrameCosts& costs(std::uint32_t source, std::uint32_t target) const {
     static const tuning::FrameCosts none;
     const auto& found = plan_.costs->between(plan_.cluster_of(source), plan_.cluster_of(target));

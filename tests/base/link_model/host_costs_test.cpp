@@ -53,11 +53,11 @@ TEST_CASE("host costs: frames have the costs of their clusters, or those of all 
 TEST_CASE("host costs: printed settings read back to the same costs") {
   const std::string text =
       "send: {1B: 1.5us, 64KiB: 30us}\nsend_spread: 0.02\nreceive: 5us\nwindow: unlimited\n"
-      "fold_ns_per_byte: 0.31\ncopy_ns_per_byte: 0.1\ncopy_spread: 0.5\ncores: 3\n"
+      "fold_ns_per_byte: 0.31\ncopy_ns_per_byte: 0.1\ncopy_spread: 0.5\ncores: 3\nwake_up: 90us\n"
       "links: [{inside: alpha, send: 1us, window: 2KiB}, {from: alpha, to: beta, receive: 9us}]\n";
   const std::string printed = base::print_settings(tuning::settings_of(costs_in(text)));
   CHECK(printed.find("window: unlimited") != std::string::npos);
-  CHECK(printed.find("cores: 3") != std::string::npos);
+  CHECK(printed.find("cores: 3\nwake_up: 90us\n") != std::string::npos);
   CHECK(base::print_settings(tuning::settings_of(costs_in(printed))) == printed);
   const auto costs = costs_in(printed);
   CHECK(*costs.frames == *costs_in(text).frames);
@@ -78,6 +78,8 @@ TEST_CASE("host costs: mistakes are named with their places and a near match") {
   CHECK(mistakes_in("sends: 5us\n").find("did you mean 'send'?") != std::string::npos);
   CHECK(mistakes_in("fold_ns_per_byte: -1\n").find("fold_ns_per_byte") != std::string::npos);
   CHECK(mistakes_in("cores: 0\n").find("costs.yaml:1:8: cores: expected") != std::string::npos);
+  CHECK(mistakes_in("wake_up: -1us\n").find("costs.yaml:1:10: wake_up: expected a time") !=
+        std::string::npos);
   CHECK(mistakes_in("window: 0\n").find("expected more than 0 bytes") != std::string::npos);
   const std::string others = mistakes_in(
       "links: [{inside: alphaa, send: 1us}, {from: alpha, send: 1us}, {from: beta, to: beta, "

@@ -17,7 +17,8 @@ struct Request {
   Nanos at, time;
 };
 
-using Ends = std::vector<std::vector<std::int64_t>>;  // for each host, the ends of its work
+/// For each host, the times in nanoseconds at which its work ends.
+using Ends = std::vector<std::vector<std::int64_t>>;
 
 /// Returns when the requests end. `requests` are sorted by time.
 Ends ends_of(const std::vector<std::uint32_t>& machines, std::size_t cores,
