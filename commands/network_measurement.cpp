@@ -68,7 +68,7 @@ void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& first
 }  // namespace
 
 void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
-  const bool is_virtual = run.clock == runtime::ClockKind::virtual_time;
+  is_virtual_ = run.clock == runtime::ClockKind::virtual_time;
   if (!plan.ways || (plan.clusters.size() > 1 && !plan.lanes.is_written))
     throw std::invalid_argument(
         "expected the key lanes in the config (`lanes: {}` is enough), so that hosts forward "
@@ -82,18 +82,17 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
   find_tests(plan);
   if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found fewer");
   const bool are_here = paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
-  is_one_clock_ = is_virtual || !run.is_one_host || are_here;
-  is_virtual_ = is_virtual;
-  if (is_virtual)
+  is_one_clock_ = is_virtual_ || !run.is_one_host || are_here;
+  if (is_virtual_)
     cores_ = plan.costs ? plan.costs->cores : 0;
   else if (are_here)
     cores_ = static_cast<std::uint32_t>(runtime::usable_cores());
   has_costs_ = options_.has_costs;
   frame_bytes_ = plan.lanes.frame_bytes;
   is_speaking_ = !run.is_one_host || run.host == hosts_.front();
-  find_rounds(plan, is_virtual);
+  find_rounds(plan);
   if (is_speaking_) look_at_output();
-  say_cost(plan, is_virtual);
+  say_cost(plan);
 }
 
 void NetworkMeasurement::look_at_output() {
@@ -164,13 +163,13 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
 }
 
 /// Puts each test into the first round in which no other test uses the same cluster or machine.
-void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
+void NetworkMeasurement::find_rounds(const paths::Plan& plan) {
   std::vector<std::set<std::string>> taken;
   for (std::size_t number = 0; number < tests_.size(); ++number) {
     const Test& test = tests_[number];
     std::set<std::string> needs = {"cluster " + clusters_[test.from],
                                    "cluster " + clusters_[test.to]};
-    if (!is_virtual)
+    if (!is_virtual_)
       for (const auto* hosts : {&test.task.sources, &test.task.targets})
         for (const std::uint32_t host : *hosts) needs.insert(machine_of(plan, host));
     std::size_t round = 0;
@@ -187,7 +186,7 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
 
 /// Estimates the duration and the traffic of all tests, and prints them. For links whose figures
 /// the config does not state, assumes default values.
-void NetworkMeasurement::say_cost(const paths::Plan& plan, bool is_virtual) {
+void NetworkMeasurement::say_cost(const paths::Plan& plan) {
   bool is_guess = false;
   for (const auto& round : rounds_) {
     Nanos longest{0};
@@ -208,7 +207,7 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan, bool is_virtual) {
                           link.has_streams() && link.streams > 0 ? link.streams : 1);
       if (has_costs_ && way.latency < frames_measured_below) {
         const Cost frames =
-            cost_of_frames(way.latency, way.bits_per_second, frame_bytes_, is_virtual);
+            cost_of_frames(way.latency, way.bits_per_second, frame_bytes_, is_virtual_);
         cost.time += frames.time;
         cost.bytes += frames.bytes;
       }
@@ -293,9 +292,8 @@ void NetworkMeasurement::take_part(paths::Thread& thread, paths::MessageGroup& g
     if (!is_among(task.sources) && !is_among(task.targets)) continue;
     const std::uint32_t initiator = task.sources.front();
     if (self != initiator) return help(thread, group, initiator);
-    const bool is_virtual = thread.host().runtime().is_virtual();
     Bursts bursts(thread, group,
-                  is_one_clock_ && (is_virtual || have_our_clock(thread, group, task.targets)));
+                  is_one_clock_ && (is_virtual_ || have_our_clock(thread, group, task.targets)));
     const Figures figures = measure(bursts, task);
     bursts.release(task.sources);
     bursts.release(task.targets);
@@ -325,7 +323,7 @@ NetworkMeasurement::Figures NetworkMeasurement::measure(Bursts& bursts,
 /// states.
 void NetworkMeasurement::measure_work_of(paths::Thread& thread) {
   const paths::Plan& plan = thread.host().plan();
-  if (!thread.host().runtime().is_virtual())
+  if (!is_virtual_)
     costs_.add(measure_work(thread), plan.hosts[thread.host().index()].speed);
   else if (plan.costs != nullptr)
     costs_.add({.fold_nanos_per_byte = plan.costs->fold_nanos_per_byte,

@@ -85,8 +85,8 @@ class NetworkMeasurement {
   void find_networks(const paths::Plan& plan);
   void find_tests(const paths::Plan& plan);
   void add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to);
-  void find_rounds(const paths::Plan& plan, bool is_virtual);
-  void say_cost(const paths::Plan& plan, bool is_virtual);
+  void find_rounds(const paths::Plan& plan);
+  void say_cost(const paths::Plan& plan);
   void take_part(paths::Thread& thread, paths::MessageGroup& group, std::size_t round);
   void collect(paths::MessageGroup& group, std::size_t round);
   bool fills_hosts(const Test& test, const tuning::MeasuredLink& link) const;

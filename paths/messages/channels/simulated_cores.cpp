@@ -19,7 +19,7 @@ std::unique_ptr<SimulatedCores> SimulatedCores::make(runtime::Runtime& runtime, 
 SimulatedCores::SimulatedCores(runtime::Runtime& runtime, const Plan& plan)
     : runtime_(runtime),
       cores_(machines_of(plan), plan.costs->cores),
-      service_(runtime.spawn(runtime::ContextRole::service, {"cores of all machines"},
+      service_(runtime.spawn(runtime::ContextRole::service, {"service of shared cores"},
                              [this] { serve(); })) {}
 
 void SimulatedCores::request(std::uint32_t host, base::Nanos time, End end) {
@@ -51,7 +51,7 @@ void SimulatedCores::serve() {
     const auto until = sleeps_until_ == base::Nanos::max()
                            ? runtime::Deadline::never()
                            : runtime::Deadline::written_at(sleeps_until_);
-    earlier_.wait(lock, until, {"work on shared cores"});
+    earlier_.wait(lock, until, {"work on them"});
   }
 }
 
