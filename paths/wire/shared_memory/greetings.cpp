@@ -58,7 +58,8 @@ void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
 /// If that is not possible, reports the loss of the link.
 void Links::divert(const LinkPtr& link, const std::string& why) {
   if (peers_->requires_shared_memory || !detour_)
-    return lose(link, fmt::format("cannot share memory with host {}: {}", name_of(*link), why));
+    return lose(
+        link, fmt::format("cannot share memory with host {}: {}", peer_name(*peers_, *link), why));
   say_once(why);
   if (link->socket) runtime_.unwatch(link->socket.get());
   link->socket.close();

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "paths/wire/detour.hpp"
+#include "paths/wire/peers.hpp"
 #include "paths/wire/shared_memory/codec.hpp"
 #include "paths/wire/shared_memory/socket.hpp"
 #include "paths/wire/transport.hpp"
@@ -58,7 +60,8 @@ class Link {
   // ---- for the services' thread only (the OS thread whose fibers work for other hosts) ----
   Descriptor socket;
   RingArea area;
-  bool has_begun = false;  ///< whether greetings were exchanged
+  /// Whether greetings were exchanged. Any thread may read it.
+  std::atomic<bool> has_begun = false;
 
   /// Begins to use the rings: sends the kept frames, and allows reading. `direction` (0 or 1, as in
   /// RingArea::control()) is the direction in which this host writes.
@@ -153,5 +156,10 @@ class Link {
   // `none`.
   std::atomic<std::uint64_t> surely_open_{none};
 };
+
+/// Returns the name of the link's peer. Requires: this host made the link.
+inline const std::string& peer_name(const Peers& peers, const Link& link) {
+  return peers.hosts[*link.host].name;
+}
 
 }  // namespace paths

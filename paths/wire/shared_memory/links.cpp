@@ -94,7 +94,7 @@ void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame
   } catch (const std::exception& error) {
     if (!link->close(connection)) return;
     notify_soon_of_own_room(*link);
-    const std::string peer = link->is_ours() ? "host " + name_of(*link) : "the peer";
+    const std::string peer = link->is_ours() ? "host " + peer_name(*peers_, *link) : "the peer";
     soon([connection,
           reason = fmt::format("cannot send to {}: {}", peer, error.what())](Links& self) {
       if (self.receiver_ != nullptr) self.receiver_->connection_lost(connection, reason);
@@ -129,6 +129,12 @@ std::shared_ptr<ShortWay> Links::short_way(ConnectionId connection) {
 bool Links::has_room(ConnectionId connection) {
   const LinkPtr link = links_.find(connection);
   return !link || link->has_room(connection);
+}
+
+/// A peer that has not replied may be a process that was never started.
+PeerContact Links::contact(ConnectionId connection) {
+  const LinkPtr link = links_.find(connection);
+  return {.is_local = link && (link->has_begun || link->is_diverted())};
 }
 
 void Links::drop(ConnectionId connection) {
@@ -252,10 +258,10 @@ bool Links::receive_next(const LinkPtr& link) {
         receiver_->deliver(connection, std::move(*arrived->frame));
       break;
     case Link::Verdict::lost:
-      receiver_->connection_lost(
-          connection, link->is_ours()
-                          ? fmt::format("host {} has closed the connection", name_of(*link))
-                          : process_ended);
+      receiver_->connection_lost(connection, link->is_ours()
+                                                 ? fmt::format("host {} has closed the connection",
+                                                               peer_name(*peers_, *link))
+                                                 : process_ended);
       break;
     case Link::Verdict::ignore: break;
   }
@@ -276,8 +282,9 @@ void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& fra
 void Links::refuse(const LinkPtr& link, const std::string& wrong) {
   if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
   if (!link->is_ours()) receiver_->turned_away("", "ignored: a process of this machine: " + wrong);
-  const std::string reason = link->is_ours() ? fmt::format("host {} sent {}", name_of(*link), wrong)
-                                             : fmt::format("it sent {}", wrong);
+  const std::string reason = link->is_ours()
+                                 ? fmt::format("host {} sent {}", peer_name(*peers_, *link), wrong)
+                                 : fmt::format("it sent {}", wrong);
   runtime_.wake_from_outside(
       [self = shared_from_this(), link, reason] { self->lose(link, reason); });
 }
@@ -305,7 +312,8 @@ void Links::open(LinkPtr link) {
   try {
     link->socket = connect_link(peers_->hosts[*link->host].address);
   } catch (const std::system_error& error) {
-    return lose(link, fmt::format("cannot connect to host {}: {}", name_of(*link), error.what()));
+    return lose(link, fmt::format("cannot connect to host {}: {}", peer_name(*peers_, *link),
+                                  error.what()));
   } catch (const std::runtime_error& error) {
     return divert(link, error.what());
   }
@@ -316,7 +324,7 @@ void Links::open(LinkPtr link) {
         if (receiver_ != nullptr)
           receiver_->turned_away("", fmt::format("turned away: a process of another user listens "
                                                  "for links of host {}; nothing was sent to it",
-                                                 name_of(*link)));
+                                                 peer_name(*peers_, *link)));
       });
   }
   if (link->socket) {
@@ -379,7 +387,7 @@ void Links::hear(const LinkPtr& link) {
     is_called = true;
     if (word.kind == SocketWord::Kind::greeting) take_greeting(link, std::move(word));
     if (word.kind == SocketWord::Kind::refusal && link->is_ours() && !link->has_begun)
-      divert(link, fmt::format("the system refuses it to host {}", name_of(*link)));
+      divert(link, fmt::format("the system refuses it to host {}", peer_name(*peers_, *link)));
   }
   if (is_called) look_once();
 }

@@ -40,6 +40,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   void send(ConnectionId connection, const Frame& frame);
   std::shared_ptr<ShortWay> short_way(ConnectionId connection);
   bool has_room(ConnectionId connection);
+  PeerContact contact(ConnectionId connection);
   void drop(ConnectionId connection);
   void settle();
   void stop();
@@ -54,7 +55,6 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   class Way;
   template <class AnyFrame>
   void send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame);
-  const std::string& name_of(const Link& link) const { return peers_->hosts[*link.host].name; }
 
   // On the services' thread:
   void open(LinkPtr link);

@@ -37,7 +37,7 @@ class SharedMemoryTransport final : public Transport {
     return links_->short_way(connection);
   }
   void drop(ConnectionId connection) override { links_->drop(connection); }
-  PeerContact contact(ConnectionId) override { return {.is_local = true}; }
+  PeerContact contact(ConnectionId connection) override { return links_->contact(connection); }
   void settle() override { links_->settle(); }
   void stop() override { links_->stop(); }
 
