@@ -238,19 +238,19 @@ class FrameMeasurement {
   }
 
  private:
-  /// Returns the costs by all sizes with usable times. Half of the sizes are enough, with the
-  /// smallest one.
+  /// Returns the costs by all sizes with usable times, if these suffice.
   FrameFigures figures() const {
-    std::vector<std::uint64_t> sizes;
+    std::vector<std::uint64_t> sizes, wanted;
     std::vector<Times> times;
     std::vector<double> spreads;
     for (const SizeMeasurement& one : sizes_) {
+      wanted.push_back(one.size());
       if (!one.found().is_usable()) continue;
       sizes.push_back(one.size());
       times.push_back(one.found().times());
       spreads.push_back(one.found().spread());
     }
-    if (sizes.empty() || sizes.front() != 1 || sizes.size() < sizes_.size() / 2) return {};
+    if (!suffice_for_costs(sizes, wanted)) return {};
     FrameFigures figures = CostFinder(std::move(sizes), std::move(times)).find();
     std::sort(spreads.begin(), spreads.end());
     figures.spread = spreads[spreads.size() / 2];
@@ -281,6 +281,14 @@ tuning::FrameCosts FrameFigures::costs() const {
           .receive = tuning::CostTable(std::move(receive)).simplified(exact_enough),
           .send_spread = spread,
           .receive_spread = spread};
+}
+
+bool suffice_for_costs(const std::vector<std::uint64_t>& measured,
+                       const std::vector<std::uint64_t>& wanted) {
+  if (measured.size() < std::max<std::size_t>(1, wanted.size() / 2)) return false;
+  if (measured.front() != wanted.front()) return false;
+  if (measured.back() == wanted.back() || measured.size() == 1) return true;
+  return measured.back() >= 2 * measured[measured.size() - 2];
 }
 
 FrameFigures measure_frames(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes) {

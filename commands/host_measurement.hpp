@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/link_model/host_costs.hpp"
 #include "base/units.hpp"
@@ -51,6 +52,13 @@ struct FrameFigures {
 ///      the hosts.
 /// Blocks: until the measurement is done. The host `target` must be in help().
 FrameFigures measure_frames(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes);
+
+/// Returns whether the costs of frames of all `wanted` sizes can be computed from those of the
+/// `measured` sizes. Both lists increase. Costs above the largest measured size continue the line
+/// through the two sizes before. So these two must lie apart: just above 4 KiB a frame costs more,
+/// because it is sent in another way, and the line would rise far too fast.
+bool suffice_for_costs(const std::vector<std::uint64_t>& measured,
+                       const std::vector<std::uint64_t>& wanted);
 
 /// Nanoseconds to fold or to copy a byte of one operand, with the spreads of both figures.
 struct WorkFigures {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/units.hpp"
+#include "commands/host_measurement.hpp"
 #include "commands/network_measurement.hpp"
 #include "tests/support/sim.hpp"
 
@@ -271,6 +272,19 @@ TEST_CASE("costs of hosts on the virtual clock are measured as the config states
   CHECK(as_number(other.send.at(1)) == Approx(as_number(one.send.at(1))).epsilon(0.03));
   CHECK(as_number(other.receive.at(1)) == Approx(as_number(one.receive.at(1))).epsilon(0.03));
   CHECK(as_number(measured.network(0).latency) == Approx(as_number(latency)).epsilon(0.03));
+}
+
+TEST_CASE("costs of frames need the smallest size, half of all sizes, and two that lie apart") {
+  using Sizes = std::vector<std::uint64_t>;
+  const Sizes wanted{1, 64, 1024, 2048, 4096, 4097, 16384, 32768, 65536};
+  CHECK(commands::suffice_for_costs(wanted, wanted));
+  CHECK(commands::suffice_for_costs({1, 64, 1024, 2048, 4096, 4097, 16384}, wanted));
+  CHECK(commands::suffice_for_costs({1, 64, 1024, 65536}, wanted));
+  CHECK(commands::suffice_for_costs({1, 4096, 4097}, {1, 64, 1024, 2048, 4096, 4097}));
+  CHECK_FALSE(commands::suffice_for_costs({1, 64, 1024, 2048, 4096, 4097}, wanted));
+  CHECK_FALSE(commands::suffice_for_costs({64, 1024, 4097, 16384, 65536}, wanted));
+  CHECK_FALSE(commands::suffice_for_costs({1, 64, 65536}, wanted));
+  CHECK_FALSE(commands::suffice_for_costs({}, wanted));
 }
 
 TEST_CASE("hosts that spend no time have no costs, although a link takes time for each byte") {
