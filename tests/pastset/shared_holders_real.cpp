@@ -175,7 +175,8 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
     std::string blocked_error;
     runtime::Task mover = start(runtime, [&] {
       try {
-        element->move(tuple_of(3), soon(runtime, 50ms));
+        // The deadline passes while the lock is held. It is long enough for a busy machine.
+        element->move(tuple_of(3), soon(runtime, 2s));
       } catch (const SharedSpaceError& error) {
         blocked_error = error.what();
       }
