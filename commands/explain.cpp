@@ -94,7 +94,9 @@ std::string title_of(const ScheduleRequest& request) {
 /// Returns which costs of hosts a prediction includes.
 std::string costs_text(const tuning::HostCosts& costs) {
   const std::string cores =
-      costs.cores == 0 ? "" : fmt::format(", {} cores for each machine", costs.cores);
+      costs.cores == 0
+          ? ""
+          : fmt::format(", {} core{} for each machine", costs.cores, costs.cores == 1 ? "" : "s");
   return (costs.file.empty() ? "with the costs of hosts that the config states"
                              : "with the costs of hosts measured in " + costs.file) +
          cores;

@@ -287,8 +287,7 @@ bool suffice_for_costs(const std::vector<std::uint64_t>& measured,
                        const std::vector<std::uint64_t>& wanted) {
   if (measured.size() < std::max<std::size_t>(1, wanted.size() / 2)) return false;
   if (measured.front() != wanted.front()) return false;
-  if (measured.back() == wanted.back() || measured.size() == 1) return true;
-  return measured.back() >= 2 * measured[measured.size() - 2];
+  return measured.back() == wanted.back() || measured.back() > groups::little_bytes + 1;
 }
 
 FrameFigures measure_frames(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes) {

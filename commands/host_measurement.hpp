@@ -54,9 +54,11 @@ struct FrameFigures {
 FrameFigures measure_frames(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes);
 
 /// Returns whether the costs of frames of all `wanted` sizes can be computed from those of the
-/// `measured` sizes. Both lists increase. Costs above the largest measured size continue the line
-/// through the two sizes before. So these two must lie apart: just above 4 KiB a frame costs more,
-/// because it is sent in another way, and the line would rise far too fast.
+/// `measured` sizes. The smallest size and half of all sizes are enough. But if larger sizes are
+/// wanted, a size well above 4 KiB must be among them. Frames just above 4 KiB cost suddenly more,
+/// because they are sent in another way. A line through this rise would be far too steep for larger
+/// frames.
+/// Requires: both lists increase.
 bool suffice_for_costs(const std::vector<std::uint64_t>& measured,
                        const std::vector<std::uint64_t>& wanted);
 

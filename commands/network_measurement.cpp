@@ -252,9 +252,11 @@ void NetworkMeasurement::run(paths::Thread& thread) {
   group->leave();
 }
 
-/// Measures in the largest cluster how long hosts need to wake up, if the cluster has more hosts
-/// than the machine has cores. All hosts must be on one machine. Otherwise, and if the costs or the
-/// latency of the cluster were not measured, old figures stay.
+/// Measures how long the hosts of the largest cluster need to wake up. Measures nothing, and keeps
+/// an old figure, if
+/// - hosts are on several machines
+/// - the cluster has no more hosts than the machine has cores
+/// - the costs of its frames, or its latency, are not known
 void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGroup& group) {
   if (!has_costs_ || cores_ == 0) return;
   std::vector<std::vector<std::uint32_t>> clusters(clusters_.size());
@@ -274,8 +276,10 @@ void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGr
   if (self != leader) step = patiently(group.receive(leader, rounds_channel)).read<Nanos>();
   const auto& cluster = network_.clusters[static_cast<std::size_t>(largest - clusters.begin())];
   if (!network_.costs || !cluster.network) return;
-  network_.costs->wake_up = wake_up_of(step, hosts.size(), cores_, cluster.network->latency,
-                                       *network_.costs->between(cluster.name, cluster.name));
+  const auto frames = network_.costs->between(cluster.name, cluster.name);
+  if (frames == nullptr) return;
+  network_.costs->wake_up =
+      wake_up_of(step, hosts.size(), cores_, cluster.network->latency, *frames);
   if (!options_.output.empty())
     base::say(fmt::format("measure: {}: hosts need {} to wake up\n", cluster.name,
                           base::format_time(network_.costs->wake_up)));

@@ -16,8 +16,7 @@ namespace {
 constexpr std::uint64_t channel = 5;
 constexpr int batches = 8;
 constexpr std::size_t rounds_of_batch = 25;
-// Long enough that a thread that polls for a message stops to poll, and sleeps.
-constexpr std::chrono::milliseconds pause{2};
+constexpr std::chrono::milliseconds pause{2};  // time for which hosts sleep before timed steps
 
 /// Does a barrier by dissemination: after it, each host has heard from all others. Returns the
 /// number of steps. `me` is the place of this host in `hosts`.

@@ -25,10 +25,6 @@ class Processor {
   base::Nanos serve(base::Nanos now, base::Nanos time) {
     return works_until_ = std::max(works_until_, now) + time;
   }
-  /// Like serve(), but returns `now` if the work takes no time.
-  base::Nanos serve_if_any(base::Nanos now, base::Nanos time) {
-    return time > base::Nanos(0) ? serve(now, time) : now;
-  }
   base::Nanos works_until() const { return works_until_; }
   bool works(base::Nanos now) const { return works_until_ > now; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/shared_cores.hpp — cores of machines, which the hosts of a machine share.
+// base/link_model/shared_cores.hpp — hosts of a machine that share its cores.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -88,11 +88,12 @@ class SharedCores {
   };
   struct Machine {
     std::map<std::uint32_t, std::deque<Piece>> pieces;  // requested work of each working host
-    // Nanoseconds of work that a host has done that has worked since the machine was last idle.
-    // The number is the same for all hosts, because all of them work at the same speed.
+    // The machine is idle while none of its hosts works. If a host has worked all the time since
+    // the machine was last idle, it has done `progress` nanoseconds of its work. All hosts work at
+    // the same speed, so a piece of work ends when `progress` has grown by the time of the piece.
     double progress = 0;
     base::Nanos progress_at{0};
-    // The working hosts, by the progress at which the first piece of their work ends.
+    // The working hosts, sorted by the value of `progress` at which their present piece ends.
     std::set<std::pair<double, std::uint32_t>> working;
     base::Nanos next_end = base::Nanos::max();
   };

@@ -29,6 +29,12 @@ groups::Call call_of(const collectives::CollectiveSpec& task, const std::string&
   return call;
 }
 
+/// Returns the name by which a call names the schedule.
+std::string text_of(const groups::RankedSchedule& schedule) {
+  const std::string words = schedule.candidate.parameters.text();
+  return schedule.candidate.algorithm->name + (words.empty() ? "" : ":" + words);
+}
+
 /// Returns the duration of an operation of 8-byte values on the virtual clock.
 base::Nanos time_of(const Sim& sim, const collectives::CollectiveSpec& task,
                     const std::string& algorithm) {
@@ -70,9 +76,7 @@ TEST_CASE("groups: with costs in the config no named schedule beats the chosen o
         for (const auto& one : groups::rank_schedules(
                  selector, groups::key_of(call_of(task, "best"), task, sizeof(double)))) {
           if (!one.is_allowed) continue;
-          const std::string words = one.candidate.parameters.text();
-          const std::string name =
-              one.candidate.algorithm->name + (words.empty() ? "" : ":" + words);
+          const std::string name = text_of(one);
           const base::Nanos named = time_of(sim, task, name);
           INFO(config << name << " for " << name_of(collective) << " of " << count);
           CHECK(static_cast<double>(chosen.count()) <= 1.01 * static_cast<double>(named.count()));
@@ -118,9 +122,7 @@ TEST_CASE("groups: hosts that share cores take exactly the predicted time",
           has_slower |= ranked.front().time > groups::rank_schedules(without, key).front().time;
           for (const auto& one : ranked) {
             if (!one.is_allowed || ++compared % 3 != 0) continue;
-            const std::string words = one.candidate.parameters.text();
-            const std::string name =
-                one.candidate.algorithm->name + (words.empty() ? "" : ":" + words);
+            const std::string name = text_of(one);
             INFO(config << cores << " cores: " << name << " for " << name_of(collective) << " of "
                         << count);
             CHECK(time_of(sim, task, name) == one.time);

@@ -125,28 +125,6 @@ TEST_CASE("doors: a host does not wait for a door at which another host listens"
   });
 }
 
-TEST_CASE("doors: a switch that was never started is not said to be frozen") {
-  const std::string transport = GENERATE("tcp", "ipc");
-  std::string network = network_line(transport, 4);
-  network.replace(network.rfind('}'), 1, ", liveness: {beat: 100ms, silent: 1s}}");
-  const Sim sim(network +
-                "deadline: 6s\nlanes: {}\n"
-                "clusters: {a: {hosts: 1, uplink: switch}, b: {hosts: 1, uplink: switch}}\n"
-                "links: {all: {latency: 1ms}}\n");
-  HostProcesses hosts = start_hosts(sim, [](paths::Thread& thread, const Say&) {
-    const auto group = thread.host().lanes().group("all", {0, 1});
-    const std::uint32_t other = 1 - thread.host().index();
-    group->send(other, 1, base::Payload::of(1.0));
-    group->receive(other, 1).wait();
-  });
-  for (auto& [name, host] : hosts) {
-    host.end();
-    INFO(host.text());
-    CHECK(host.text().find("gone: it gave no sign of life for") != std::string::npos);
-    CHECK(host.text().find("frozen") == std::string::npos);
-  }
-}
-
 TEST_CASE("doors: an occupied abstract name does not matter") {
   const Sim sim(config_of(network_line("tcp", 2)));
   const std::string digest = base::digest_of(sim.plan().hosts[0].address).text();

@@ -205,6 +205,20 @@ TEST_CASE("switch of processes: a switch that was never started is named at the 
   });
 }
 
+TEST_CASE("switch of processes: a silent switch that was never started is not called frozen") {
+  std::string text = config(GENERATE("tcp", "ipc"), "deadline: 3s");
+  text.insert(text.find('}'), ", liveness: {beat: 100ms, silent: 1s}");
+  const Sim sim(text);
+  auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
+    exchange(thread, *group_of_all(thread, "all"), 10);
+  });
+  each_end(processes, [](const std::string&, const HostProcess& process, int code) {
+    CHECK(code == 1);
+    CHECK_THAT(process.text(), Catch::Contains("gone: it gave no sign of life for "));
+    CHECK_THAT(process.text(), !Catch::Contains("frozen"));
+  });
+}
+
 TEST_CASE("switch of processes: a switch without links to emulate is refused") {
   const Sim sim(
       "clusters: {alpha: {hosts: 1, uplink: switch}, beta: {hosts: 1}}\n"

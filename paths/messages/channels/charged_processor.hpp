@@ -71,8 +71,7 @@ class ChargedProcessor {
     const auto put = [this](base::Nanos at, Work work) {
       due_queue_.put(at, std::move(work), Turn::choices);
     };
-    if (cores_ == nullptr || !works())
-      return put(std::max(now, processor_.works_until()), std::move(then));
+    if (!works_elsewhere()) return put(std::max(now, processor_.works_until()), std::move(then));
     work(base::Nanos(0), [this, put, then = std::move(then)] { put(runtime_.now(), then); });
   }
   /// Returns whether shared cores do work for this host. Other work is in the due queue.
