@@ -29,23 +29,24 @@ namespace {
 using base::Nanos;
 using collectives::Collective;
 
-/// Ratio of successive sizes.
+/// Ratio of two successive sizes that are tuned.
 constexpr tuner::Bytes size_step = 2;
 constexpr std::size_t element_bytes = 8;
-/// A run is void if a member began late: more than `late_part` of the run's time, and more than
-/// `late_least`, after the common start.
+/// Size of the message that names the schedule of the next run.
+constexpr std::size_t request_bytes = 512;
+/// A run is void if a member started later than the agreed start by more than `late_least`, and by
+/// more than `late_part` of the run's time.
 constexpr double late_part = 0.02;
 constexpr Nanos late_least = std::chrono::milliseconds(1);
-/// Expected number of runs for each size, for the estimate of the cost: on the steady clock, and on
-/// the virtual clock.
+/// Expected numbers of runs for each size, on the steady clock and on the virtual clock. These
+/// numbers serve to estimate the cost of tuning.
 constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
-/// Ratio from which on a collective counts as slower than others that do the same work.
+/// A collective counts as slower than other collectives with the same effect if it takes more than
+/// this many times as long as they take together.
 constexpr double guideline_margin = 1.05;
-/// Estimated time that the agreement on a common start adds to each run.
-constexpr Nanos start_time = std::chrono::milliseconds(25);
 
-/// Returns the call that is tuned. Reductions are sums of f64, in any order of summation that a
-/// group permits for f64.
+/// Returns the call of a group whose schedule is tuned. Reductions are sums of f64, in any order of
+/// summation that a group permits for f64.
 groups::Call call_of(Collective collective) {
   groups::Call call;
   call.collective = collective;
@@ -111,7 +112,7 @@ std::string text_of(const tuner::Violation& violation) {
                      millis(violation.time));
 }
 
-/// Writes the violation into the row for its size, unless the row has another note.
+/// Sets the note of the row for the violation's size, unless the row already has a note.
 void note_violation(std::vector<tuner::Decision>& rows, const tuner::Violation& violation) {
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const tuner::Decision& one) {
     return one.up_to >= violation.slow.bytes;
@@ -128,7 +129,8 @@ std::string TuningRun::Request::text() const {
   return fmt::format("{} {} {}", name_of(collective), count, schedule);
 }
 
-/// Reads TuneOptions::cells. Sizes below an element count as one element.
+/// Reads TuneOptions::cells into collectives_ and cells_. A size below the size of one element
+/// counts as the size of one element.
 void TuningRun::read_cells() {
   collectives_.clear();
   for (const std::string& cell : options_.cells) {
@@ -176,14 +178,32 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   print_estimate();
 }
 
-/// Returns the sizes to tune. A barrier, which has no size, counts as one byte.
+/// Returns the sizes at which a collective is tuned. A barrier has no size; it is tuned as if its
+/// size were 1 byte.
 std::vector<tuner::Bytes> TuningRun::sizes_of(Collective collective) const {
   if (collective == Collective::barrier) return {1};
   const auto found = cells_.find(collective);
   return found == cells_.end() ? sizes_ : found->second;
 }
 
+/// Predicts the time that each run takes in addition to the time of its schedule. The first host
+/// sends the schedule to the others. run_clocked() waits for three times the duration of an
+/// allreduce before the common start, and runs two allreduces after the schedule.
+Nanos TuningRun::time_around_run() const {
+  const auto time_of = [&](Collective collective, std::uint64_t bytes, std::string_view algorithm,
+                           const std::string& parameters) {
+    const auto spec = make_spec(collective, selector_->network().topology, bytes / element_bytes);
+    const collectives::Algorithm& named = collectives::algorithm_named(algorithm);
+    const auto predict = tuner::predict_on(spec, element_bytes, selector_->network());
+    return predict({&named, named.read(parameters)}, Nanos::max()).value_or(Nanos(0));
+  };
+  return time_of(Collective::broadcast, request_bytes, "tree", "shape=flat") +
+         5 * time_of(Collective::allreduce, element_bytes, "recursive_doubling", "") +
+         groups::spare_time_before_start;
+}
+
 void TuningRun::print_estimate() {
+  const Nanos around = time_around_run();
   const std::int64_t runs = is_exact_ ? exact_runs_expected : runs_expected;
   std::size_t sizes = 0;
   Nanos sum{0};
@@ -192,7 +212,7 @@ void TuningRun::print_estimate() {
       ++sizes;
       const auto best = pricing::best_of(spec_of(collective, bytes), element_bytes,
                                          selector_->network(), worst_order(call_of(collective)));
-      sum += runs * (best.price.time + start_time);
+      sum += runs * (best.price.time + around);
     }
   fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock\n",
              sizes, options_.search, runs, std::chrono::duration<double>(sum).count(),
@@ -210,17 +230,17 @@ collectives::CollectiveSpec TuningRun::spec_of(Collective collective, tuner::Byt
   return make_spec(collective, topology, count);
 }
 
-/// Tells all members what to run next.
+/// Sends all members the schedule that they run next.
 void TuningRun::tell(groups::Group& group, const Request& request) {
   const std::string text = request.schedule.empty() ? "" : request.text();
-  std::array<std::uint8_t, 512> bytes{};
+  std::array<std::uint8_t, request_bytes> bytes{};
   ENSURE(text.size() < bytes.size());
   std::copy(text.begin(), text.end(), bytes.begin());
   group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
 }
 
 TuningRun::Request TuningRun::hear(groups::Group& group) {
-  std::array<std::uint8_t, 512> bytes{};
+  std::array<std::uint8_t, request_bytes> bytes{};
   group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
   const std::string text(reinterpret_cast<const char*>(bytes.data()));
   if (text.empty()) return {};
@@ -233,7 +253,8 @@ TuningRun::Request TuningRun::hear(groups::Group& group) {
   return request;
 }
 
-/// Runs a schedule once on all members. Returns its time, or nullopt if the run is void.
+/// Runs the requested schedule once. All members call this function at the same time. Returns the
+/// time of the run, or nullopt if the run is void.
 std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& group,
                                          const Request& request) const {
   const auto spec = make_spec(request.collective, selector_->network().topology, request.count);
@@ -281,8 +302,8 @@ void TuningRun::run(paths::Thread& thread) {
 tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
   const auto families = pricing::families_of(spec, element_bytes, worst_order(call_of(collective)));
-  // On the virtual clock, runs take only the times that the config states. Predictions for them
-  // therefore do not include assumed costs.
+  // On the virtual clock, runs take only the times that the config states. Predictions for such
+  // runs therefore do not include assumed costs.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
   const pricing::Network& network = is_stated ? selector_->links() : selector_->network();
   return tuner::schedules_of(families, spec, element_bytes, network,
@@ -293,8 +314,8 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
-  // If predictions rely on assumed costs of hosts, admits schedules with a larger predicted time to
-  // the race.
+  // If predictions rely on assumed costs of hosts, schedules with a larger predicted time may also
+  // enter the race.
   options.delta = is_exact_ || selector_->stated_costs() != nullptr ? 0.5 : 1.0;
   std::map<tuner::Bytes, tuner::Schedules> schedules;
   tuner::TableTask task;
@@ -346,7 +367,8 @@ void TuningRun::print(const Tuned& tuned) const {
   std::fflush(stdout);
 }
 
-/// Returns the collectives that take longer than others that do the same work.
+/// Returns the tuned collectives that take longer than other tuned collectives with the same effect
+/// (check_guidelines()).
 std::vector<tuner::Violation> TuningRun::violations() const {
   std::vector<tuner::ChosenTime> times;
   for (const Tuned& tuned : tuned_)
@@ -355,7 +377,7 @@ std::vector<tuner::Violation> TuningRun::violations() const {
   return tuner::check_guidelines(times, members_.size(), guideline_margin);
 }
 
-/// Returns the head of a table's section for these hosts, without rows.
+/// Returns a section of a table without rows, for the group of all hosts of this run.
 tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   const tuner::Shape& shape = selector_->shape();
   tuner::DecisionSection section;

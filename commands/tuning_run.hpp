@@ -22,21 +22,23 @@ namespace commands {
 
 struct TuneOptions {
   std::string output;  ///< file for the table of decisions (fastest schedule by size)
-  std::vector<std::string> collectives;  ///< names; empty = all but the barrier
-  std::string sizes = "8B:1MiB";         ///< one size, or the first and the last one
-  /// Collectives with sizes in bytes, such as "allreduce:64". If there are any, exactly these are
-  /// tuned, in this order of the collectives, and the two members above are not used.
+  std::vector<std::string> collectives;  ///< names; empty = all except the barrier
+  std::string sizes = "8B:1MiB";         ///< one size, or the least and the largest size
+  /// Collectives with sizes in bytes, such as "allreduce:64". If the list is not empty, only the
+  /// cells of the list are tuned, and `collectives` and `sizes` are ignored. Collectives are tuned
+  /// in the order of their first cells.
   std::vector<std::string> cells;
   std::string search = "race";  ///< name of a search
   std::uint64_t seed = 1;
 };
 
 /// Makes a table of decisions, one collective after the other. The first host searches for the
-/// fastest schedules and tells the other hosts which one to run next. One thread of each host takes
-/// part. On the virtual clock, each schedule is run once, because its time is exact.
+/// fastest schedules and tells the other hosts which schedule to run next. One thread of each host
+/// takes part. On the virtual clock, each schedule is run once, because times on this clock are
+/// exact.
 ///
-/// The time of each run is written to `output` + ".samples" immediately. A later tune with the same
-/// config and clock uses these times in place of runs, until it has written its table.
+/// The time of each run is written to `output` + ".samples" immediately. If a tune is interrupted,
+/// a later tune with the same config and clock uses these times instead of repeating the runs.
 ///
 /// Thread-safe: one object serves all threads of a process.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004.
@@ -58,11 +60,11 @@ class TuningRun {
   void finish(const paths::RunSummary& run);
 
  private:
-  /// What all members run next.
+  /// The schedule that all members run next.
   struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;
-    std::string schedule;  ///< "" = the run ends
+    std::string schedule;  ///< algorithm and parameters; "" = there is no further run
     std::string text() const;
   };
   struct Tuned {
@@ -71,6 +73,7 @@ class TuningRun {
   };
 
   void read_cells();
+  base::Nanos time_around_run() const;
   void print_estimate();
   std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;
   collectives::CollectiveSpec spec_of(collectives::Collective collective, tuner::Bytes bytes) const;
@@ -95,11 +98,11 @@ class TuningRun {
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<collectives::Collective> collectives_;
-  std::vector<tuner::Bytes> sizes_;  // sizes of collectives that are not in cells_
+  std::vector<tuner::Bytes> sizes_;  // sizes to tune for collectives that are not in cells_
   std::map<collectives::Collective, std::vector<tuner::Bytes>> cells_;  // sizes in ascending order
   std::vector<Tuned> tuned_;
-  std::unique_ptr<RunLog> log_;  // nullptr except on the first host
-  // Time at which `paths tune` ran, in UTC; only on the steady clock.
+  std::unique_ptr<RunLog> log_;  // times of all runs; nullptr except on the first host
+  // UTC time at which the run began, in seconds since 1970. Set only on the steady clock.
   std::int64_t made_seconds_ = 0;
 };
 

@@ -13,11 +13,7 @@
 namespace groups {
 namespace {
 
-/// Time between the agreement on a common start and that start. It covers late messages of the
-/// exchange in which the members agree.
-constexpr base::Nanos spare_time = std::chrono::milliseconds(20);
-
-/// Returns the greatest time of all members.
+/// Returns the greatest of the times `mine` that the members pass.
 base::Nanos greatest_of_all(Group& group, base::Nanos mine) {
   const std::array<std::int64_t, 1> in{mine.count()};
   std::array<std::int64_t, 1> out{};
@@ -48,15 +44,15 @@ ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<
   const base::Nanos asked = common_clock(thread);
   const base::Nanos latest = greatest_of_all(group, asked);
   const base::Nanos took = greatest_of_all(group, common_clock(thread) - asked);
-  const base::Nanos begin = latest + 3 * took + spare_time;
+  const base::Nanos begin = latest + 3 * took + spare_time_before_start;
   sleep_until_common(thread, begin);
   const base::Nanos late = common_clock(thread) - begin;
   work();
-  // Each value has an allreduce of its own, so that members which end early can send theirs while
-  // others still work.
+  // Each value has an allreduce of its own, so that members that end early can send their values
+  // while other members still work.
   const base::Nanos end = greatest_of_all(group, common_clock(thread));
-  const base::Nanos latest_start = greatest_of_all(group, late);
-  return {end - begin, latest_start};
+  const base::Nanos latest_late = greatest_of_all(group, late);
+  return {end - begin - latest_late, latest_late};
 }
 
 }  // namespace groups

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/clocked_run.hpp — duration of work that all members of a group begin at the same instant.
 #pragma once
+#include <chrono>
 #include <functional>
 
 #include "base/units.hpp"
@@ -18,14 +19,23 @@ base::Nanos common_clock(const paths::Thread& thread);
 ///         differ, so times measured across hosts would be meaningless.
 void sleep_until_common(paths::Thread& thread, base::Nanos moment);
 
+/// Part of the time between the agreement on a common start and this start. It covers late messages
+/// of the exchange in which the members agree.
+inline constexpr base::Nanos spare_time_before_start = std::chrono::milliseconds(20);
+
 /// Durations of one run_clocked().
 struct ClockedRun {
-  base::Nanos time{0};  ///< time from the agreed start to the end of the last member's work
-  base::Nanos late{0};  ///< time from the agreed start to the actual start of the last member
+  base::Nanos time{0};  ///< time from the last member's start to the end of the last member's work
+  base::Nanos late{0};  ///< time from the agreed start to the last member's start
 };
 
 /// Agrees on an instant with the other members, and runs `work` at that instant on all of them. The
-/// measured time contains `work` only, and no barrier. All members get the same result.
+/// measured time contains `work` only, and no barrier. It begins with the last member's start. All
+/// members get the same result.
+/// Why: processes that share cores wake up one after another. The delay of a wake-up is no property
+///   of `work`, so the time begins with the last start. A report of a trace counts the time in the
+///   same way. If members that start early can work alone, the time is too short, by at most
+///   `late`. Callers therefore discard runs with a large `late`.
 /// Blocks: until all members have ended their work.
 /// Throws: as sleep_until_common(), Group::run() and `work` do.
 ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work);
