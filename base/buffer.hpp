@@ -35,8 +35,8 @@ class Buffer {
   /// from it, calls `release` when it is destroyed. From then on the owner may use the bytes again.
   /// `release` runs on the thread that destroys the buffer or payload.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
-  /// Like adopt(), but the owner may read the bytes at any time after freeze(). thaw() therefore
-  /// copies them instead of making them writable again.
+  /// Like adopt(), but the owner may read the bytes at any time after freeze(). If thaw() gets such
+  /// a payload, it therefore copies the bytes instead of making them writable again.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
   /// Returns a buffer that takes over the array without a copy.
   template <class T>
@@ -76,7 +76,7 @@ class Buffer {
 
  private:
   [[noreturn]] void refuse_view(std::size_t bytes, std::size_t alignment) const;
-  Payload payload_;  // no other payload shares its bytes
+  Payload payload_;  // payload whose bytes no other payload shares
 };
 
 }  // namespace base

@@ -8,7 +8,8 @@
 
 namespace base {
 
-/// Copies the bytes. For exactly eight bytes the compiler makes a load and a store of the memcpy.
+/// Copies the bytes of `from` to `to`. If there are exactly eight bytes, the compiler replaces
+/// memcpy() by one load and one store.
 inline void copy_few(std::span<const std::byte> from, std::byte* to) noexcept {
   if (from.size() == sizeof(std::uint64_t))
     std::memcpy(to, from.data(), sizeof(std::uint64_t));

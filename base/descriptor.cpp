@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/descriptor.cpp — close of a descriptor
+// base/descriptor.cpp — closing of a file descriptor
 #include "base/descriptor.hpp"
 
 #include <unistd.h>

@@ -10,7 +10,7 @@
 
 namespace base {
 
-/// A 128-bit XXH3 hash. It detects differences but is not cryptographic.
+/// A 128-bit XXH3 hash. The hash detects differences but is not cryptographic.
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -21,7 +21,7 @@ struct Digest {
 Digest digest_of(std::span<const std::byte> bytes);
 Digest digest_of(std::string_view text);
 
-/// A digest of all bytes added so far, in the order of the calls.
+/// Computes one digest of all bytes that add() has received so far, in the order of the calls.
 class RunningDigest {
  public:
   RunningDigest();

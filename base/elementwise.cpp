@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t lane_bytes = 16;
 
-/// A vector type. Each operation on it is compiled to one instruction if the processor has it, at
-/// any optimisation level.
+/// A vector of 16 bytes with elements of type T. If the processor has an instruction for an
+/// operation on such a vector, the compiler uses that instruction at any optimisation level.
 template <class T>
 struct LaneOf {
   typedef T type __attribute__((vector_size(lane_bytes)));
@@ -53,8 +53,9 @@ BitsLane<T> bits_of(Lane<T> lane) {
   return std::bit_cast<BitsLane<T>>(lane);
 }
 
-/// Returns a vector in which the highest bit of each element tells whether the element is NaN.
-/// Without the sign bit, the bits of a NaN are an integer above that of infinity.
+/// Returns a vector in which the highest bit of each element tells whether the element is NaN. The
+/// test ignores the sign bit and reads the other bits as an integer. This integer is greater for a
+/// NaN than for infinity.
 template <class T>
 Wrong<T> where_nan([[maybe_unused]] Lane<T> lane) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -185,7 +186,7 @@ struct Xor {
 
 template <class T>
 Lane<Element<T>> settle_bool(Lane<Element<T>> lane) {
-  // A bool must not have a byte other than 0 and 1, so each other byte becomes 1.
+  // The byte of a bool must be 0 or 1, so each byte other than 0 becomes 1.
   if constexpr (std::is_same_v<T, bool>)
     return lane != Lane<std::uint8_t>{} ? all(std::uint8_t{1}) : Lane<std::uint8_t>{};
   return lane;

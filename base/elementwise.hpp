@@ -13,8 +13,8 @@ namespace base {
 /// Treatment of NaN and of integers beyond the range of their type.
 enum class Values : std::uint8_t {
   checked,  ///< NaN and overflow are errors
-  /// Results of IEEE 754 and two's complement. Every NaN result is the same positive, quiet NaN on
-  /// every machine and for every operand. The operations min and max return this NaN if an operand
+  /// Results of IEEE 754 and two's complement. Every NaN result is the same positive, quiet NaN, on
+  /// every machine and for all operands. The operations min and max return this NaN if an operand
   /// is NaN. Integers wrap around.
   /// Paper: IEEE 754-2019, 9.6 (minimum and maximum).
   ieee,
@@ -38,7 +38,8 @@ struct ElementwiseOperation {
 /// bitwise_and, bitwise_or and bitwise_xor.
 std::span<const ElementwiseOperation> elementwise_operations();
 
-/// Returns whether all elements have the sign `sign` and, for Values::checked, none is NaN.
+/// Returns whether all elements have the sign `sign`. With Values::checked, returns false also if
+/// an element is NaN.
 bool are_right(Scalar scalar, Sign sign, Values values, std::span<const std::byte> elements);
 
 }  // namespace base

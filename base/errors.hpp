@@ -62,8 +62,8 @@ class ConfigError : public std::runtime_error {
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 
-/// Selects what report_bug() does: if `on` is false (default), it prints the bug and aborts. If
-/// `on` is true (for tests), it throws std::logic_error.
+/// Selects what report_bug() does. If `on` is false (default), report_bug() prints the bug and
+/// aborts. If `on` is true (for tests), report_bug() throws std::logic_error.
 void set_bugs_throw(bool on);
 [[noreturn]] void report_bug(const char* file, int line, const std::string& message);
 

@@ -6,7 +6,7 @@
 namespace base {
 
 /// Sets the size like ftruncate(). Returns false with errno on failure. A size beyond `ulimit -f`
-/// is the error EFBIG; ftruncate() would end the process with SIGXFSZ.
+/// gives the error EFBIG, whereas ftruncate() would end the process with SIGXFSZ.
 bool set_file_size(int descriptor, std::uint64_t bytes);
 
 }  // namespace base

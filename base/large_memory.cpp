@@ -14,14 +14,14 @@ namespace base {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
-/// Sizes of blocks are multiples of these steps: one for blocks with a mapping of their own, one
-/// for heap blocks. A block is reused only for a request that rounds up to the same size, because
-/// programs mostly request the same sizes again.
+/// The size of a block with a mapping of its own is a multiple of `mapped_step`. The size of a heap
+/// block is a multiple of `heap_step`. A block is reused only for a request that rounds up to the
+/// same size, because programs mostly request the same sizes again.
 constexpr std::size_t mapped_step = 64 << 10, heap_step = 16 << 10;
 constexpr std::size_t heap_alignment = 64 << 10;
 
-/// Address of a kept block plus its size in units of heap_step; 0 = empty. The size is in the low
-/// bits, which are 0 in the address of an aligned block.
+/// Address of a kept block plus the block's size in units of heap_step; 0 = empty entry. The size
+/// is in the low bits, which are 0 in the address of an aligned block.
 using Kept = std::uintptr_t;
 static_assert(large_bytes_kept / heap_step < heap_alignment && huge_page % heap_alignment == 0);
 std::array<std::atomic<Kept>, 64> places{};
@@ -92,8 +92,8 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
 
 void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % heap_alignment); }
 
-/// Frees one cached block whose size is not `size`, because the program probably no longer uses
-/// that other size. Returns false if there is no such block.
+/// Frees one cached block whose size is not `size`, because the program probably no longer uses the
+/// size of that block. Returns false if every cached block has the size `size`.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);

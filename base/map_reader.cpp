@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/map_reader.cpp — typed values from a map, with a mistake for each invalid one
+// base/map_reader.cpp — typed values from a map, with a mistake for each invalid value
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -75,7 +75,8 @@ Settings MapReader::take(std::string_view key) {
 Settings MapReader::take_required(std::string_view key, std::string_view expectation) {
   const Settings* value = look(key);
   if (value != nullptr) return *value;
-  // A value that is no map has no keys to check, and is already reported as a mistake.
+  // If the value is no map, the missing key is no further mistake: the value itself is already
+  // reported.
   if (map_.is_map() || map_.is_null()) {
     mistakes_.add(position(),
                   fmt::format("{}: missing in {}, expected {}", key, what_, expectation));

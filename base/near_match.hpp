@@ -10,7 +10,7 @@ namespace base {
 
 /// Returns the candidate with the least edit distance to `word`; a swap of two neighbouring letters
 /// is one edit. The distance may be at most a third of the letters of `word`, or 1 for a word of
-/// fewer than six letters. Returns nullopt if all candidates are farther away.
+/// fewer than six letters. Returns nullopt if every candidate has a larger distance.
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 

@@ -78,9 +78,9 @@ int flush(int descriptor) {
   return second < 0 || ::close(second) != 0 ? errno : 0;
 }
 
-/// Creates a temporary file next to `target` and tries the next name if a name is taken. A killed
-/// process may have left a file of that name, because processes in different containers may have
-/// the same pid.
+/// Creates a temporary file next to `target`. Tries further names while a name is taken. A name may
+/// be taken although it contains our pid: processes in different containers may have the same pid,
+/// and a killed process leaves its file.
 std::pair<std::string, Descriptor> create_beside(const std::string& target, mode_t mode) {
   static std::atomic<unsigned> next{0};
   for (int attempts = 0;; ++attempts) {

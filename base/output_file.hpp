@@ -18,9 +18,9 @@ struct OutputError : std::runtime_error {
   std::string reason;
 };
 
-/// A file that appears under its name only when it is complete. Until then it has another name in
-/// the same folder. Therefore no reader sees a partial file, and a full disk leaves no file, or the
-/// old one unchanged. Pipes and devices are written directly.
+/// A file that appears under its name only when it is complete. Until then it has a temporary name
+/// in the same folder. Therefore no reader sees a partial file. If the disk is full, an older file
+/// of that name stays unchanged. Pipes and devices are written directly.
 ///
 /// Owns: the unfinished file, which its destructor removes.
 /// Throws: OutputError from all functions.
@@ -53,7 +53,8 @@ class OutputFile {
 
 void write_file(const std::string& path, std::string_view text);
 
-/// Checks that the file could be written now, and leaves no file. Throws OutputError if not.
+/// Checks that the file could be written now, and leaves no file. Throws OutputError if the file
+/// could not be written.
 void check_can_write(const std::string& path);
 
 /// Returns the text of the error `error` (an errno). If the disk or the user's quota is full, the

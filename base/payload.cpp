@@ -23,7 +23,7 @@ struct alignas(std::max_align_t) Payload::Shared {
   bool is_writable = true;
   std::function<void()> release;
 
-  /// Allocates a count with `size` bytes after it, and sets `bytes` to their start.
+  /// Allocates a Shared followed by `size` bytes, and sets `bytes` to the first of these bytes.
   static Shared* with_room_for(std::size_t size, std::byte*& bytes) {
     // Aligns the bytes to a cache line.
     constexpr std::size_t large_offset = (sizeof(Shared) + 63) / 64 * 64;

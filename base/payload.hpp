@@ -18,8 +18,8 @@ namespace base {
 /// The bytes of one tuple; copies share them. Up to `inline_bytes` are stored in the object, so the
 /// common 8-byte reductions never allocate.
 ///
-/// Values made in this process, and values read from a path or an element, have a known type. Bytes
-/// of unknown type are checked neither when moved nor when read.
+/// Values made in this process, and values read from a path or an element, have a known type. Moves
+/// and reads do not check bytes of unknown type.
 ///
 /// Owns: a reference count on the bytes. The release function of adopted bytes, such as a received
 ///   message, runs on the thread that destroys the last copy. Blocks of 64 KiB and more are
@@ -41,7 +41,7 @@ class Payload {
   Payload& operator=(Payload&& other) noexcept {
     if (this == &other) return *this;
     // drop() may call the function `release` that adopt() got. That function may access this
-    // payload. It is therefore called after this payload has its new value.
+    // payload. This function therefore calls drop() last, after this payload has its new value.
     Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
     head_ = std::exchange(other.head_, 0);
     take_bytes_kept_by(other);
@@ -92,10 +92,10 @@ class Payload {
   std::size_t size() const noexcept { return head_ & size_mask; }
   bool empty() const noexcept { return size() == 0; }
 
-  /// The type of the values, and whether they are partial. Partial values are the result of a round
-  /// that covers only some of the contributions. Both properties belong to this Payload, not to the
-  /// shared bytes.
+  /// The type of the values. It belongs to this Payload, not to the shared bytes.
   ValueType type() const noexcept { return static_cast<ValueType>(head_ >> type_shift & 0x7f); }
+  /// Whether the values are partial: the result of a round that covers only some of the
+  /// contributions. This mark belongs to this Payload, not to the shared bytes.
   bool is_partial() const noexcept { return (head_ & partial_bit) != 0; }
   /// Whether the payload is complete (not partial), and its type is `wanted` or unknown.
   bool may_be(ValueType wanted) const noexcept {
@@ -106,12 +106,14 @@ class Payload {
   void set_type(ValueType type, bool is_partial = false) noexcept {
     head_ = size() | static_cast<std::size_t>(type) << type_shift | (is_partial ? partial_bit : 0);
   }
-  /// Returns a part that shares the bytes. Requires: offset + size <= size().
+  /// Returns the part of `size` bytes that begins at `offset`. The part shares the bytes.
+  /// Requires: offset + size <= size().
   Payload part(std::size_t offset, std::size_t size) const;
-  /// Makes this payload longer by `next`, without a copy, if `next` continues it in the same shared
-  /// bytes. Returns whether it did.
+  /// Appends `next` without a copy, if its bytes directly follow those of this payload in the same
+  /// shared bytes. Returns whether it has appended them.
   bool join(const Payload& next) noexcept;
-  /// Whether both are copies or parts of the same shared bytes. Always false for inline bytes.
+  /// Whether this payload and `other` are copies or parts of the same shared bytes. Always false
+  /// for inline bytes.
   bool shares_bytes_with(const Payload& other) const noexcept {
     return shared_ != nullptr && shared_ == other.shared_;
   }
@@ -136,8 +138,9 @@ class Payload {
   friend class Buffer;  // writes the bytes before they are shared
   struct Shared;        // reference count and release function
   static void drop(Shared* shared) noexcept;
-  /// Copies the inline bytes or the pointer from `other`. It copies all inline bytes if size() is
-  /// above eight; otherwise exactly eight bytes. Copying exactly size() bytes would be slower.
+  /// Copies the inline bytes or the pointer from `other`. Copies all inline bytes if size() is
+  /// above eight; otherwise copies exactly eight bytes. To copy exactly size() bytes would be
+  /// slower.
   void take_bytes_kept_by(const Payload& other) noexcept {
     static_assert(sizeof bytes_ == sizeof(std::uint64_t));
     if (size() == 0 && shared_ == nullptr) return;

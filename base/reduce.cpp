@@ -21,7 +21,8 @@ using Location = std::int64_t;
 
 template <class T>
 T read_as(const std::byte* from) {
-  // Copying a byte other than 0 and 1 into a bool is undefined, so compares it with 0 instead.
+  // Copying a byte other than 0 and 1 into a bool is undefined, so the byte is compared with 0
+  // instead.
   if constexpr (std::is_same_v<T, bool>) return *from != std::byte{0};
   T value;
   std::memcpy(&value, from, sizeof value);
@@ -160,8 +161,8 @@ ReduceOperation located(const char* name) {
           .is_commutative = true};
 }
 
-/// Returns all operations by reference. The container is a deque, because callers keep pointers to
-/// operations while others are added.
+/// Returns all operations by reference. The container is a deque, because pointers to its
+/// operations stay valid when further operations are added.
 std::deque<ReduceOperation>& operations() {
   static std::deque<ReduceOperation> all = [] {
     std::deque<ReduceOperation> built_in;

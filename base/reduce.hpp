@@ -66,8 +66,8 @@ struct ReduceOperation {
   bool located = false;
   std::function<bool(Scalar)> accepts;
   Combine combine;
-  /// Called for a value that is combined with no other one: converts it into a valid result. For
-  /// example, logical values become 0 or 1. nullptr = every value is a valid result.
+  /// Converts a value that is not combined with a further value into a valid result. For example,
+  /// logical values become 0 or 1. nullptr = every value is a valid result.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
   /// Combines like `combine`, by the rules of Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
@@ -75,14 +75,14 @@ struct ReduceOperation {
   /// value is invalid; `combine` then throws the exception with the text. nullptr for located and
   /// user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether the operands may be swapped. A swap may change only the last bits of floating-point
-  /// sums, by another grouping, and the choice between 0 and -0. True for all built-in operations;
-  /// a user-defined one must declare it.
+  /// Whether schedules may combine operands in any order. Another order may change only two things:
+  /// the last bits of floating-point sums, and the choice between 0 and -0. This is true for all
+  /// built-in operations. A user-defined operation must set it to true if it is true there.
   bool is_commutative = false;
 };
 
-/// Returns the operation with that name; nullptr if there is none. Known are the built-in
-/// operations, listed here, and those added by add_reduce_operation().
+/// Returns the operation with that name; nullptr if there is none. The names are those of the
+/// built-in operations below, and those that add_reduce_operation() has added.
 /// - Elementwise: sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or
 ///   bitwise_xor.
 /// - Located: min_location max_location.

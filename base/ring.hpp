@@ -7,9 +7,9 @@
 
 namespace base {
 
-/// A first-in, first-out queue. A queue that stays short stops allocating, even if very many
-/// elements pass through; a std::deque does not. The memory of a queue that grew beyond 64 elements
-/// is freed when the queue is empty.
+/// A first-in, first-out queue. Unlike a std::deque, a Ring that stays short soon stops allocating
+/// memory, even if very many elements pass through. The memory of a Ring that grew beyond 64
+/// elements is freed when the Ring is empty.
 template <class T>
 class Ring {
  public:

@@ -8,13 +8,13 @@
 namespace base {
 
 /// If shared memory shrinks, the kernel kills processes that then read the removed part (SIGBUS).
-/// Sealed memory avoids this: it can neither shrink nor grow. It is in no file system. The kernel
-/// frees it when no process has it open or mapped.
+/// Sealed memory avoids this, because it can neither shrink nor grow. Sealed memory is in no file
+/// system. The kernel frees it when no process has it open or mapped.
 
 /// Makes sealed memory. `name` appears in /proc. Throws std::system_error.
 Descriptor make_sealed_memory(const char* name, std::size_t bytes);
 /// Returns whether the descriptor, which another process may have made, is sealed memory of exactly
-/// that size.
+/// `bytes` bytes.
 bool is_sealed_memory(const Descriptor& descriptor, std::size_t bytes);
 
 }  // namespace base

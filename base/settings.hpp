@@ -39,8 +39,8 @@ class Settings {
   const std::vector<Entry>& entries() const;         ///< entries of a map; otherwise empty
   const Settings* find(std::string_view key) const;  ///< value in a map; nullptr if absent
   const Position& position() const;
-  /// Returns an address that all copies of a value share. Different addresses may have equal
-  /// values.
+  /// Returns the address of the node, which all copies of these Settings share. Nodes at different
+  /// addresses may have equal contents.
   const void* identity() const { return node_.get(); }
   /// Returns a description for messages: "'fast'", "a list of 3", "a map", "nothing".
   std::string describe() const;
@@ -78,27 +78,27 @@ class MapBuilder {
 inline constexpr std::size_t settings_bytes_max = 8u << 20;
 inline constexpr std::size_t settings_nodes_max = 4'000'000;
 Settings parse_settings(std::string_view text, const std::string& name);
-Settings load_settings(const std::string& file);  ///< also throws if the file is unreadable
+Settings load_settings(const std::string& file);  ///< reads a file; throws if it is unreadable
 
-/// Returns YAML text that parse_settings() reads back to the same settings. It uses block style.
-/// Below the top level, lists and maps of scalars are on one line if they fit. Strings are quoted
-/// only if necessary.
+/// Returns YAML text that parse_settings() reads back to the same settings. The text is in block
+/// style. Below the top level, lists and maps of scalars are on one line if they fit. Strings are
+/// quoted only if necessary.
 std::string print_settings(const Settings& settings);
 
 /// Collects all mistakes of a file instead of stopping at the first. It keeps the first `shown_max`
-/// mistakes in the order of the file. It only counts the others, at most a million, so it needs
-/// little memory.
+/// mistakes in the order of the file. It only counts further mistakes, at most a million, so it
+/// needs little memory.
 class Mistakes {
  public:
   static constexpr std::size_t shown_max = 100;
 
-  /// Adds a mistake. A message that already exists at the same position is not listed again. Such
-  /// repetitions occur because a YAML alias may be read several times.
+  /// Adds a mistake. Does not list a message a second time at the same position. This avoids
+  /// repetitions when a YAML alias is read several times.
   void add(const Position& position, std::string message);
   bool empty() const { return shown_.empty(); }
   /// Number of add() calls, including repeated mistakes.
   std::size_t size() const { return added_; }
-  /// Throws ConfigError with all mistakes, sorted by position, if there are any.
+  /// Throws ConfigError with the kept mistakes, sorted by position, if there are any mistakes.
   void throw_if_any() const;
 
  private:
@@ -124,14 +124,17 @@ class MapReader {
   MapReader& operator=(const MapReader&) = delete;
 
   bool has(std::string_view key);
-  /// Returns the value of `key` without a check; null Settings if the map has no such key.
+  /// Returns the value of `key`, which may be of any kind. Returns null Settings if the map has no
+  /// such key.
   Settings take(std::string_view key);
+  /// Like take(), but adds a mistake if the map has no such key. The mistake contains `expected`.
   Settings take_required(std::string_view key, std::string_view expected);
 
   std::string word(std::string_view key, std::string fallback);
   std::optional<std::string> word(std::string_view key);
   std::string required_word(std::string_view key, std::string_view expected);
-  /// Returns one of `words`. For any other word it adds a mistake that suggests a near match.
+  /// Returns the value of `key`, which must be one of `words`. For any other word, adds a mistake
+  /// that suggests a near match.
   std::string choice(std::string_view key, const std::vector<std::string_view>& words,
                      std::string fallback);
   bool flag(std::string_view key, bool fallback);

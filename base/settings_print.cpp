@@ -173,8 +173,8 @@ class Printer {
     return true;
   }
 
-  /// Writes "[a, b]" or "{a: 1, b: 2}". Returns false, after a partial output, if the settings
-  /// contain other than scalars or the text would exceed `end`.
+  /// Writes "[a, b]" or "{a: 1, b: 2}". Returns false, after a partial output, if a value is not a
+  /// scalar or the text would exceed `end`.
   bool flow(std::span<const PrintedWord> words, const Settings& settings, std::size_t end) {
     text_ += settings.is_list() ? '[' : '{';
     bool first = true;

@@ -98,8 +98,8 @@ class Builder : public YAML::EventHandler {
 
   Position at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
-  /// For a value without a tag the parser passes "?" as the tag, or "!" if the value is a quoted
-  /// scalar.
+  /// Adds a mistake if the value has a tag. For a value without a tag, the parser passes "?" as the
+  /// tag, or "!" if the value is a quoted scalar.
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     mistakes_.add(at(mark), "tags are not supported, found '" + tag + "'");

@@ -36,7 +36,8 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() { ::close(number_); }
 
-  /// Reads the next bytes and returns their number; 0 at the end. Blocks while a pipe is empty.
+  /// Reads the next bytes and returns their number; 0 at the end of the file. Blocks while a pipe
+  /// is empty.
   std::size_t read(std::string& block) {
     for (;;) {
       const ssize_t count = ::read(number_, block.data(), block.size());

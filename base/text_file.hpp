@@ -13,8 +13,8 @@ inline constexpr std::size_t table_bytes_max = 256u << 20;
 /// is larger than `bytes_max`.
 std::string load_text(const std::string& file, std::size_t bytes_max);
 
-/// Returns the path of a file that is named in another file. A relative name is relative to the
-/// folder of the other file.
+/// Returns the path of a file whose name `name` occurs in the text of the file `other`. A relative
+/// name is relative to the folder of `other`.
 std::string file_beside(const std::string& name, const std::string& other);
 
 }  // namespace base

@@ -36,7 +36,8 @@ constexpr std::array<Unit, 7> byte_units = {{{"GiB", 1u << 30},
                                              {"KiB", 1u << 10},
                                              {"KB", 1'000},
                                              {"B", 1}}};
-// Units that are only parsed: the SI symbol, letters as in GNU tools, and bytes without a unit.
+// Units that are parsed but never printed: the SI symbol, letters as in GNU tools, and bytes
+// without a unit.
 constexpr std::array<Unit, 6> more_byte_units = {
     {{"G", 1u << 30}, {"M", 1u << 20}, {"K", 1u << 10}, {"k", 1u << 10}, {"kB", 1'000}, {"", 1}}};
 
@@ -90,7 +91,7 @@ std::optional<Quantity> split(std::string_view text) {
   quantity.number = text.substr(0, text.size() - rest.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   quantity.unit = rest;
-  // Refuses a trailing blank.
+  // Refuses a blank after a number without a unit.
   if (quantity.unit.empty() && quantity.number != text) return std::nullopt;
   return quantity;
 }
@@ -107,7 +108,8 @@ struct Parts {
   std::uint64_t denominator;
 };
 
-/// Returns `text` in the smallest of `units`. Computes with integers, so that no digit is lost.
+/// Parses `text`, a number with a unit of `units`, and converts it to the smallest of these units.
+/// Computes with integers, so that no digit is lost.
 std::optional<Parts> parts_of(std::string_view text, std::span<const Unit> units) {
   const std::optional<Quantity> quantity = split(text);
   if (!quantity) return std::nullopt;

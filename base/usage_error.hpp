@@ -8,8 +8,8 @@ namespace base {
 
 /// A mistake in the calling program, such as a move on a released path. It is distinct from bad
 /// input, a failing environment and bugs of the library. what() begins with the running thread or
-/// fiber, and the time: "thread alpha-0/3 at 12.5ms: ...". A thread that does not catch it fails,
-/// and so does its run.
+/// fiber, and the time: "thread alpha-0/3 at 12.5ms: ...". If a thread does not catch this
+/// exception, the thread and its run fail.
 class UsageError : public std::logic_error {
  public:
   explicit UsageError(const std::string& mistake);

@@ -9,7 +9,8 @@ namespace base {
 
 /// Returns the text with an escape for each character that is not printable. Control characters and
 /// invalid UTF-8 become escapes such as "\n" or "\x1b". Line separators and marks that change the
-/// writing direction become escapes such as "\u202e". A second call changes nothing.
+/// writing direction become escapes such as "\u202e". The result has no further characters to
+/// escape.
 std::string visible(std::string_view text);
 
 struct Character {

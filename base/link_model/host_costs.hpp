@@ -32,7 +32,8 @@ class Processor {
   base::Nanos works_until_{0};
 };
 
-/// Time of a host for one frame, by the number of bytes in the frame.
+/// Time that a host spends to send or receive one frame, as a function of the frame's size in
+/// bytes.
 class CostTable {
  public:
   struct Point {
@@ -40,7 +41,7 @@ class CostTable {
     base::Nanos time{0};
     friend bool operator==(const Point&, const Point&) = default;
   };
-  CostTable() = default;  ///< all frames cost nothing
+  CostTable() = default;  ///< empty table: every frame takes no time
   /// Requires: from each point to the next, the bytes increase and the time does not decrease.
   explicit CostTable(std::vector<Point> points) : points_(std::move(points)) {}
 
@@ -50,8 +51,9 @@ class CostTable {
   base::Nanos at(std::uint64_t bytes) const;
   /// Returns a table with the times of this table multiplied by `factor`.
   CostTable scaled(double factor) const;
-  /// Returns a table with fewer points. At the sizes of this table its times differ by at most the
-  /// fraction `tolerance`.
+  /// Returns a table that approximates this table, with at most as many points. At each size in
+  /// this table, the times of both tables differ by at most the fraction `tolerance` of the time in
+  /// this table.
   CostTable simplified(double tolerance) const;
   const std::vector<Point>& points() const { return points_; }
   friend bool operator==(const CostTable&, const CostTable&) = default;
@@ -60,18 +62,20 @@ class CostTable {
   std::vector<Point> points_;
 };
 
-/// Costs of the hosts at the two ends of a frame. They are the same for all frames inside a
-/// cluster, or from one cluster to another.
+/// Time that the sending host spends on a frame, and time that the receiving host spends on it. One
+/// FrameCosts applies to all frames inside a cluster, or to all frames from one cluster to another.
 struct FrameCosts {
   CostTable send, receive;
-  /// Maximum number of bytes in frames that a host has prepared and not yet sent. 0 = the bytes of
-  /// two frames. A host that has no such frame may always prepare one, whatever its size.
+  /// Maximum number of bytes in frames that a host has prepared and not yet sent. 0 = twice the
+  /// maximum size of a frame. A host that has no prepared frame may always prepare a frame,
+  /// whatever its size.
   std::uint64_t window_bytes = 0;
   /// Spreads of the measured costs, relative to the costs. 0 = not measured.
   double send_spread = 0, receive_spread = 0;
   friend bool operator==(const FrameCosts&, const FrameCosts&) = default;
 
-  /// Returns the window in bytes, if a frame has at most `frame_bytes` bytes.
+  /// Returns the window in bytes: `window_bytes`, or by default twice `frame_bytes`. `frame_bytes`
+  /// is the maximum size of a frame.
   std::uint64_t window(std::uint64_t frame_bytes) const {
     constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
     if (window_bytes != 0) return window_bytes;
@@ -83,7 +87,8 @@ struct FrameCosts {
 /// receive it".
 std::string describe(const FrameCosts& costs);
 
-/// Returns whether a time of a frame differs by more than the spreads of both costs plus 5 %.
+/// Returns whether the time to send or receive a frame differs between `before` and `now` at any
+/// size in the tables. Only differences above the sum of both spreads plus 5 % count.
 bool differs(const FrameCosts& before, const FrameCosts& now);
 
 /// Costs of all hosts of a run. A host has one processor for all its work.
@@ -92,30 +97,31 @@ struct HostCosts {
   struct Link {
     std::string from, to;
     std::shared_ptr<const FrameCosts> costs;
-    base::Position position = {};  ///< position of this map in its file
+    base::Position position = {};  ///< position of this entry in its file
   };
   /// Costs of frames for which `links` has no entry; nullptr = `links` has entries for all frames.
   std::shared_ptr<const FrameCosts> frames;
   std::vector<Link> links;
-  /// Nanoseconds to fold or to copy one byte, on a host of speed 1. Only the bytes of one operand
-  /// are counted.
+  /// Time in nanoseconds to fold or to copy one byte, on a host of speed 1. A fold of two operands
+  /// of n bytes counts as n bytes.
   double fold_nanos_per_byte = 0, copy_nanos_per_byte = 0;
   double fold_spread = 0, copy_spread = 0;  ///< relative spreads; 0 = not measured
   /// Number of cores of each machine. The hosts on a machine share them (SharedCores). 0 = each
   /// host has a core of its own.
   std::uint32_t cores = 0;
-  /// Additional time of a host to receive a frame while it has no work. Then its thread sleeps, and
-  /// the operating system must wake it up.
+  /// Additional time that a host needs to receive a frame if it is idle when the frame arrives. The
+  /// thread of an idle host sleeps, so the operating system must wake it up.
   base::Nanos wake_up{0};
-  std::string file = {};         ///< file with measured costs; "" = the config has them
-  base::Position position = {};  ///< position of the map `costs` in its file
+  std::string file = {};         ///< file with measured costs; "" = the costs are in the config
+  base::Position position = {};  ///< position of the map `costs` in its file or config
 
   /// Return the rates of folds and copies for work_time(), which counts all bytes read and written.
   /// 0 = the work takes no time.
   double fold_bytes_per_second() const { return rate(3, fold_nanos_per_byte); }
   double copy_bytes_per_second() const { return rate(2, copy_nanos_per_byte); }
 
-  /// Returns the costs of frames between two clusters, or inside a cluster.
+  /// Returns the costs of frames from the cluster `from` to the cluster `to`. Both may be the same
+  /// cluster.
   /// Requires: check_clusters() has found no mistake.
   const std::shared_ptr<const FrameCosts>& between(std::string_view from,
                                                    std::string_view to) const;

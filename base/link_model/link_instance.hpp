@@ -25,7 +25,7 @@ class LinkInstance {
   base::Nanos free_at() const { return free_at_; }
 
   /// Sends a whole message at `now` and returns its arrival time. No message arrives before an
-  /// earlier one.
+  /// earlier message.
   base::Nanos pass(base::Nanos now, std::uint64_t bytes);
   base::Nanos last_arrival() const { return last_arrival_; }
 
@@ -34,13 +34,14 @@ class LinkInstance {
     base::Nanos head;        ///< arrival of the frame's first byte (head) at the far end
     base::Nanos lag;         ///< time from the arrival of the first byte to that of the last byte
   };
-  /// Sends a frame whose first byte (head) is available at `head`. Its last byte (tail) is
-  /// available `lag` after the first one. Transmission starts at s = max(head, free_at()). The link
-  /// accepts the next frame at s + bytes / rate, even if the tail is available only later, because
-  /// other frames can use the gap. No head overtakes an earlier one.
+  /// Sends a frame whose first byte (head) is available at `head`. The last byte (tail) of the
+  /// frame is available `lag` after the first byte. Transmission starts at s = max(head,
+  /// free_at()). The link accepts the next frame at s + bytes / rate, even if the tail is available
+  /// only later, because other frames can use the gap. No head arrives before the head of an
+  /// earlier frame.
   Passage carry(base::Nanos head, base::Nanos lag, std::uint64_t bytes);
   /// Sends a control message at `now` and returns its arrival time. Credits, grants and goodbyes
-  /// have no bytes and do not queue. No control message arrives before an earlier one.
+  /// have no bytes and do not queue. No control message arrives before an earlier control message.
   base::Nanos carry_control(base::Nanos now);
 
  private:

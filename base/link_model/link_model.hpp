@@ -18,21 +18,21 @@ struct LinkSample {
   friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
-/// Predicts when a message arrives over one direction of a link. Latency and bandwidth of the link
-/// are constant, which is a trace of one sample, or follow a recorded trace, which repeats.
+/// Predicts when a message arrives over one direction of a link. The latency and bandwidth of the
+/// link either are constant (a trace of one sample), or follow a recorded trace that repeats.
 ///
 /// Paper: Bongo et al. 2004, §V-D (wide-area emulation).
 class LinkModel {
  public:
   LinkModel() = default;
   LinkModel(base::Nanos latency, double bits_per_second);
-  /// Requires: samples are ordered by `from`, and the first is at 0. `period` is the length of the
-  ///   trace.
+  /// `period` is the length of the trace in time; 0 = the trace does not repeat.
+  /// Requires: samples are ordered by `from`, and the first is at 0.
   LinkModel(std::vector<LinkSample> samples, base::Nanos period);
 
   const LinkSample& at(base::Nanos now) const;
   /// Returns a copy whose latencies and bandwidths are multiplied by these factors.
-  /// Requires: both are positive.
+  /// Requires: both factors are positive.
   LinkModel scaled(double latency_factor, double bandwidth_factor) const;
 
   struct Passage {
@@ -43,9 +43,10 @@ class LinkModel {
   /// the link, occupies it for bytes / bandwidth, and arrives one latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
-  /// Returns the worst latency and the worst bandwidth of the trace, for planning. For each of the
-  /// two it first excludes the worst values, as long as these apply for at most the fraction
-  /// `share` of the trace in total. `from` of the result has no meaning.
+  /// Returns a pessimistic latency and a pessimistic bandwidth of the trace, for planning. Each of
+  /// the two is the worst value that remains after the still worse values are excluded. The
+  /// excluded values apply for at most the fraction `share` of the trace in total. `from` of the
+  /// result has no meaning.
   LinkSample worst_but(double share) const;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
 

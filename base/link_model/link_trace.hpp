@@ -10,20 +10,20 @@
 
 namespace tuning {
 
-/// Reads a trace. It has one line for each change of the link. Blank lines and text after a # are
-/// ignored:
+/// Reads a trace. A trace has one line for each change of the link. Blank lines and text after a #
+/// are ignored:
 ///
 ///     # seconds from the start, one-way latency in ms, bandwidth in Mbit/s
 ///     0.0   9.1   100
 ///     0.5  12.75
 ///
 /// If the trace begins with the line `round_trip`, its latencies are times of round trips, as the
-/// program ping reports them. The one-way latency is then half of each. That is the best estimate
-/// for two machines without a common clock.
-/// The first line must be for second 0. A line without bandwidth gets `bits_per_second`. The values
-/// of the last line apply as long as those of the line before it; then the trace repeats. If there
-/// is only one line, its values apply for ever. Each mistake names the trace and the line. Returns
-/// nullopt if there are any mistakes.
+/// program ping reports them. Each one-way latency is then half the time of the round trip. Half is
+/// the best estimate for two machines without a common clock. The first line must be for second 0.
+/// A line without bandwidth gets `bits_per_second`. The values of the last line apply for as long
+/// as the values of the line before; then the trace repeats. If the trace has only one line, the
+/// values of this line apply for ever. Each mistake names the trace and the line. Returns nullopt
+/// if there are any mistakes.
 std::optional<LinkModel> parse_link_trace(std::string_view text, const std::string& name,
                                           double bits_per_second, base::Mistakes& mistakes);
 

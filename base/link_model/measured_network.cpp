@@ -255,7 +255,7 @@ std::string print(const MeasuredNetwork& network, const std::string& of) {
 
 double rounded(double value) {
   if (!(value > 0)) return 0;
-  return std::stod(fmt::format("{:.3e}", value));  // prints as four digits, too
+  return std::stod(fmt::format("{:.3e}", value));  // the double also prints as four digits
 }
 
 std::string describe(const MeasuredLink& link) {

@@ -43,7 +43,8 @@ struct MeasuredNetwork {
   base::Position position = {};         ///< position of the map `clusters` in the file
 };
 
-/// These functions read the file from a text or by name:
+/// parse_measured_network() reads the text of a network file. load_measured_network() opens the
+/// file and reads its text. An example of such a text:
 ///
 ///     clusters:
 ///       alpha: {latency: 60us, bandwidth: 940Mbit}
@@ -52,9 +53,9 @@ struct MeasuredNetwork {
 ///       - {from: alpha, to: beta, latency: 50ms, bandwidth: 10Mbit, streams: 8}
 ///       - {from: beta, to: alpha, latency: 50ms, bandwidth: 10Mbit, streams_at_least: 16}
 ///
-/// Each link may have `latency_spread` and `bandwidth_spread`. Mistakes are missing links,
-/// duplicate links, unknown clusters, and invalid latencies, bandwidths or numbers of streams.
-/// They throw ConfigError with all mistakes.
+/// Each link may have `latency_spread` and `bandwidth_spread`.
+/// Throws: ConfigError with all mistakes: missing links, duplicate links, unknown clusters, and
+///   invalid latencies, bandwidths or numbers of streams.
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 
@@ -69,8 +70,8 @@ double rounded(double value);
 std::string describe(const MeasuredLink& link);
 
 /// Compares two measurements. Returns a line for each link and cluster that is new, missing, or
-/// changed. Differences up to the spreads of both values plus 1 % do not count as changes; for
-/// costs of hosts, plus 5 %.
+/// changed. A difference counts as a change only if it exceeds the sum of both spreads plus 1 %.
+/// For costs of hosts, the difference must exceed the sum of both spreads plus 5 %.
 std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNetwork& now);
 
 }  // namespace tuning

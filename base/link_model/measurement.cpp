@@ -12,7 +12,8 @@
 namespace tuning {
 namespace {
 
-/// Returns the median. For an even number of samples it is the lower of the two middle ones.
+/// Returns the median. For an even number of samples, the median is the lower of the two middle
+/// samples.
 base::Nanos median(std::vector<base::Nanos> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
   std::nth_element(samples.begin(), middle, samples.end());

@@ -15,7 +15,7 @@ struct Interference {
   std::uint64_t steal_ticks = 0;           ///< CPU ticks that other virtual machines took from ours
   std::uint64_t involuntary_switches = 0;  ///< involuntary context switches of our threads
   /// Whether the machine disturbed the batch: CPU time was stolen, or our threads were preempted
-  /// more than once in 20 ms.
+  /// more than once per 20 ms on average.
   bool disturbs() const;
 };
 
@@ -34,14 +34,14 @@ struct StopRule {
 /// Why: machines are slow for 0.1 to 2 seconds at a time. A mean is off by hundreds of percent, and
 ///   the median of any number of consecutive samples by a quarter. The lowest median of batches
 ///   that lie apart is off by 2 %. A single minimum omits costs that every message pays.
-/// Units: the caller measures all times. It pauses between batches, for example for 100 ms.
+/// Units: the caller measures all times. The caller pauses between batches, for example for 100 ms.
 /// Thread-safe: no.
 class Measurement {
  public:
   explicit Measurement(std::vector<double> weights, StopRule rule = {});
 
-  /// Adds a batch. It has one list for each action (an operation with a weight), of at least one
-  /// sample.
+  /// Adds a batch of samples. The batch has one list for each action, in the order of the weights.
+  /// Each list has the times of that action, at least one.
   void add(const std::vector<std::vector<base::Nanos>>& batch);
   void reject() { ++rejected_; }
 
@@ -52,9 +52,9 @@ class Measurement {
   State state() const;
   /// Returns the weighted sum of the lowest medians in ns (the figure); 0 before the first batch.
   double figure() const;
-  /// Returns how far the second lowest medians are from the lowest ones, relative to figure(). The
-  /// result is infinite with fewer than two batches, and if figure() is not above 0 but the medians
-  /// differ.
+  /// Returns the weighted sum of the distances between the lowest and the second lowest medians,
+  /// relative to figure(). The result is infinite if there are fewer than two batches. It is also
+  /// infinite if figure() is not above 0 and the medians differ.
   double spread() const;
   /// Whether there are enough batches and the spread is at most 0.25. With a larger spread,
   /// figure() shows only that the machine was busy.
@@ -72,8 +72,8 @@ class Measurement {
   std::size_t batches_ = 0, rejected_ = 0;
 };
 
-/// Returns the number of samples of length `sample` that fill `batch`, clamped to `least` ..
-/// `most`.
+/// Returns how many samples of duration `sample` fit into the duration `batch`, clamped to `least`
+/// .. `most`.
 std::size_t samples_of_batch(base::Nanos sample, base::Nanos batch, std::size_t least,
                              std::size_t most);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/shared_cores.hpp — hosts of a machine that share its cores.
+// base/link_model/shared_cores.hpp — hosts of a machine that share its cores
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,24 +18,26 @@ namespace tuning {
 
 /// The cores of all machines, and the requested work of the hosts on them. Each host does one piece
 /// of work at a time, in the order of its requests. If more hosts of a machine work than it has
-/// cores, all of them work more slowly, at the same speed. Under an operating system that divides
-/// the cores fairly, the times are the same on average.
+/// cores, all of them work more slowly, at the same speed. An operating system that divides the
+/// cores fairly gives the same times on average.
 ///
-/// The order in which different hosts request work at the same time has no influence.
+/// If several hosts request work at the same time, the order of their requests has no influence.
 ///
-/// Units: the caller provides all times, which may be simulated or predicted. They never decrease.
+/// Units: the caller provides all times, which may be simulated or predicted. The times must never
+///        decrease.
 /// Thread-safe: no.
 template <class Work>
 class SharedCores {
  public:
-  /// `machines` has the number of the machine of each host. Each machine has `cores` cores.
+  /// `machines[host]` is the number of the machine on which the host runs. Each machine has `cores`
+  /// cores.
   SharedCores(std::vector<std::uint32_t> machines, std::size_t cores)
       : machine_of_(std::move(machines)), cores_(static_cast<double>(cores)) {
     for (const std::uint32_t number : machine_of_)
       if (number >= machines_.size()) machines_.resize(number + std::size_t{1});
   }
 
-  /// Requests work of a host that would take `time` on a core of its own.
+  /// Requests `work` for a host. On a core of its own, the host would need `time` for the work.
   void request(std::uint32_t host, base::Nanos now, base::Nanos time, Work work) {
     Machine& machine = machines_[machine_of_[host]];
     std::deque<Piece>& pieces = machine.pieces[host];
@@ -55,8 +57,8 @@ class SharedCores {
   bool works(std::uint32_t host) const {
     return machines_[machine_of_[host]].pieces.contains(host);
   }
-  /// Returns the time at which a piece of work ends next, if no host requests work until then; the
-  /// maximum if no host works.
+  /// Returns the time at which the next piece of work ends, if no host requests work before that
+  /// time. Returns the maximum if no host works.
   base::Nanos next_end() const {
     return next_ends_.empty() ? base::Nanos::max() : next_ends_.begin()->first;
   }
@@ -101,7 +103,8 @@ class SharedCores {
   double speed(const Machine& machine) const {
     return std::min(1.0, cores_ / static_cast<double>(machine.working.size()));
   }
-  /// Counts the progress until `now`. Must be called before the number of working hosts changes.
+  /// Updates `progress` to the time `now`. Must be called before the number of working hosts
+  /// changes.
   void advance(Machine& machine, base::Nanos now) {
     if (machine.working.empty())
       machine.progress = 0;
@@ -118,7 +121,7 @@ class SharedCores {
     Machine& machine = machines_[number];
     base::Nanos next = base::Nanos::max();
     if (!machine.working.empty()) {
-      // The progress is a sum of rounded numbers. Its error is far less than this.
+      // `progress` is a sum of rounded numbers. Its rounding error is far below this constant.
       constexpr double rounding_error_nanos = 1e-4;
       const double left = machine.working.begin()->first - machine.progress - rounding_error_nanos;
       next = machine.progress_at + base::Nanos(static_cast<base::Nanos::rep>(
@@ -133,7 +136,7 @@ class SharedCores {
   const std::vector<std::uint32_t> machine_of_;
   const double cores_;
   std::vector<Machine> machines_;
-  std::set<std::pair<base::Nanos, std::uint32_t>> next_ends_;  // and the number of the machine
+  std::set<std::pair<base::Nanos, std::uint32_t>> next_ends_;  // time of next end, machine number
 };
 
 }  // namespace tuning

@@ -21,10 +21,10 @@ namespace tuning {
 /// in the order in which they became ready. A stream is free again when its frame has been sent.
 /// The next frame to be sent may belong to another pair of hosts.
 ///
-/// Units: the caller provides all times. It calls start() after each offer() of a frame, and after
-///   each end_of_stream(), which reports that a frame has freed its stream. On a real clock these
-///   calls may be late. No frame starts before the latest time passed to end_of_stream(), or before
-///   its own head has arrived.
+/// Units: the caller provides all times. The caller must call start() after each offer() of a
+///   frame, and after each end_of_stream() (a report that a frame has freed its stream). On a real
+///   clock, calls of start() and end_of_stream() may be late. No frame starts before the latest
+///   time passed to end_of_stream(), or before its own head has arrived.
 /// Thread-safe: no.
 template <class Item>
 class Streams {
@@ -66,10 +66,12 @@ class Streams {
     if (queue.taken == 0 && queue.frames.empty()) queues_.erase(found);
   }
 
-  /// Returns whether only the link itself has to be free for the next frame to start.
+  /// Returns whether a frame waits only for the link itself: a stream of its pair of hosts is free,
+  /// and fewer streams send than the link allows.
   bool waits_for_link() const { return !turns_.empty() && taken_ < most_taken_; }
 
-  /// Returns the frame that starts now over `link`, if one does.
+  /// Starts the next frame over `link` at the time `now` and returns it. Returns nullopt if no
+  /// frame can start at that time.
   std::optional<Start> start(base::Nanos now, LinkInstance& link) {
     now = std::max(now, last_end_);
     if (!waits_for_link() || link.free_at() > now) return std::nullopt;
