@@ -20,7 +20,7 @@ struct StartedAccess final : Access, runtime::Completion, runtime::Pending<Store
   runtime::Completion& completion() override { return *this; }
   std::string text() const override { return "the outcome of an access of an element"; }
   Stored take(runtime::Deadline deadline) override {
-    if (!done()) {  // an operation that has ended must not use the element, which may be gone
+    if (!done()) {  // after the end of the operation the element may not exist any more
       const runtime::Reason reason{"a started access of element", element.name(), asked};
       if (!wait(deadline, reason)) {
         const std::string late = element.lateness(*this);

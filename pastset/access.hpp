@@ -13,7 +13,8 @@ namespace pastset {
 
 class Element;
 
-/// A tuple as an element returns it: its number, and a copy that shares the bytes.
+/// A tuple that an element returns: the number of the tuple, and a payload that shares the stored
+/// bytes.
 struct Stored {
   std::uint64_t number = 0;
   base::Payload payload;
@@ -22,8 +23,8 @@ struct Stored {
 /// A read or a move that waits in an element without blocking a context (an OS thread or fiber).
 /// Element::begin() starts it.
 /// Owns: nothing. The caller of Element::begin() owns the object, so a wait allocates no memory.
-/// Thread-safe: no. From begin() on, only the element uses the object, until it calls notify() or
-///   until cancel() returns true.
+/// Thread-safe: no. From begin() on, only the element uses the object, until the element calls
+///   notify() or until cancel() returns true.
 class Access : public runtime::Waiter {
  public:
   enum class Kind : std::uint8_t { observe, observe_number, newest, move };
@@ -44,8 +45,9 @@ class Access : public runtime::Waiter {
   bool is_waiting = false;
 };
 
-/// Starts a read or a move, and returns its handle: see Element::start_move(). `number` has the
-/// meaning of Access::number. `moved` is the tuple to move; a read needs none.
+/// Starts a read or a move, and returns the handle of this operation. See Element::start_move() for
+/// the handle. `number` has the meaning of Access::number. `moved` is the tuple to move; a read
+/// needs none.
 runtime::Handle<Stored> start_access(Element& element, Access::Kind kind, std::uint64_t number = 0,
                                      base::Payload moved = {});
 

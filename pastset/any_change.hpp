@@ -18,8 +18,8 @@ namespace pastset {
 /// Usage: first read `seen = changes.count()`, then read the elements, then call wait(seen). A
 ///   change between the reads and the wait is never missed. wait() sometimes returns although the
 ///   elements contain nothing new. An element of a read-only shared space reports a change late,
-///   possibly after the caller has read it.
-/// Owns: nothing; the elements must outlive it.
+///   possibly after the caller has already read the changed element.
+/// Owns: nothing; the elements must outlive this object.
 class AnyChange {
  public:
   /// With a `clock`, the object also records when each element last changed (changed_at()).
@@ -30,8 +30,8 @@ class AnyChange {
   std::uint64_t count() const;
   /// Blocks while count() equals `seen`. Returns false if the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
-  /// Returns the instant of the last change of the element with index `place` in the constructor's
-  /// list; 0 if it never changed.
+  /// Returns the time on `clock` of the last change of the element with index `place` in the
+  /// constructor's list; 0 if the element never changed, or without a `clock`.
   base::Nanos changed_at(std::size_t place) const;
   /// Reports a change. Only elements call it; the calling element may hold its own mutex.
   void tell(const Element& changed, runtime::DeferredWakes& wakes);

@@ -18,12 +18,12 @@
 namespace pastset {
 
 /// A pair of functions that transform each tuple (PastSet's X-functions). `in` runs when a tuple is
-/// moved, `out` when it is observed. Either may be empty. The argument of `in` and the result of
-/// `out` must match the template; otherwise the operation throws TemplateMismatch. The stored tuple
-/// need not match it, unless `out` is empty.
+/// moved, `out` when a tuple is observed. Each of the two functions may be empty. The argument of
+/// `in` and the result of `out` must match the template; otherwise the operation throws
+/// TemplateMismatch. The stored tuple must match the template only if `out` is empty.
 ///
-/// Requires: neither function blocks, or calls an element or a path (UsageError).
-/// Throws: an exception from a function ends that operation and changes nothing.
+/// Requires: the functions do not block, and call no element or path (UsageError).
+/// Throws: if a function throws, the operation throws the same exception and changes nothing.
 /// Paper: Vinter 1999.
 struct XFunction {
   std::function<base::Payload(const base::Payload&)> in;
@@ -33,7 +33,7 @@ struct XFunction {
 struct ElementOptions {
   std::uint64_t delta = 0;  ///< maximum number of unobserved tuples; 0 = unlimited
   /// Maximum number of tuples that are kept; 0 = keep all. With a maximum, moves never block: each
-  /// one frees the oldest tuple if necessary.
+  /// move frees the oldest tuple if necessary.
   std::uint64_t keep_newest = 0;
   XFunction x_function = {};
 };
@@ -71,10 +71,10 @@ class Element {
   // ---- operations that may block
 
   /// Appends a tuple and returns its number. Blocks while delta > 0 and last - first >= delta.
-  /// observe(), a higher delta and delete_element() end the wait of blocked moves in first-in,
-  /// first-out order. With keep_newest a move never blocks: it frees the oldest tuple and raises
-  /// `first` to the oldest kept one. A move that was cancelled may have happened or not. Throws
-  /// TemplateMismatch.
+  /// Calls of observe() and set_delta() can make room; blocked moves then continue in first-in,
+  /// first-out order. delete_element() ends the wait of all blocked moves. With keep_newest a move
+  /// never blocks: it frees the oldest tuple and raises `first` to the number of the oldest kept
+  /// tuple. A move that was cancelled may have happened or not. Throws TemplateMismatch.
   virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
   std::uint64_t move(const base::Payload& payload) {
     return move(payload, runtime::Deadline::never());
@@ -84,20 +84,21 @@ class Element {
   /// Small tuples get ordinary process memory; so do all tuples when the element's memory is
   /// exhausted. Blocks at most for the lock of the element, as first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
-  /// Whether move() never blocks, for any delta, and runs no X-function.
+  /// Whether move() never blocks, whatever delta is, and runs no X-function.
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run X-functions, which are code of the program.
   virtual bool runs_x_functions() const = 0;
   /// Whether other processes can hold a lock of the element. If so, any operation may have to wait
   /// until they release it.
   virtual bool may_be_held() const { return false; }
-  /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is such a
-  /// tuple. Throws Marked if there is none and the element has an error mark.
+  /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is an
+  /// unobserved tuple. Throws Marked if there is no unobserved tuple and the element has an error
+  /// mark.
   virtual Stored observe(runtime::Deadline deadline) = 0;
   Stored observe() { return observe(runtime::Deadline::never()); }
-  /// Returns tuple `number`; `first` does not change. Blocks until the tuple exists. Throws Marked
-  /// if the tuple does not exist and the element has an error mark, and Expired if the tuple was
-  /// freed.
+  /// Returns tuple `number`; `first` does not change. Blocks until the tuple exists. Throws Expired
+  /// if the tuple was freed. Throws Marked if the tuple does not exist yet and the element has an
+  /// error mark.
   virtual Stored observe(std::uint64_t number, runtime::Deadline deadline) = 0;
   Stored observe(std::uint64_t number) { return observe(number, runtime::Deadline::never()); }
   /// Returns the newest tuple whose number is at least `from`; `first` does not change. Blocks
@@ -108,20 +109,21 @@ class Element {
   // ---- the same operations, started without blocking a context (an OS thread or fiber)
 
   /// Starts the read or move `access`. The element notifies `access` exactly once, during this call
-  /// or later, when the operation has happened or failed. Waiting moves are in one queue with the
-  /// moves that block contexts. When a tuple arrives, the element serves waiting reads in the order
-  /// in which they began. Only then does it wake the contexts that are blocked in reads. Throws
-  /// UsageError inside an X-function; any other exception is stored in `access`.
+  /// or later, when the operation has happened or failed. A started move waits in the same queue as
+  /// the moves that block contexts. When a tuple arrives, the element serves waiting reads in the
+  /// order in which they began. Only then does it wake the contexts that are blocked in reads.
+  /// Throws UsageError inside an X-function; any other exception is stored in `access`.
   virtual void begin(Access& access) = 0;
-  /// Cancels a waiting access. If it returns true, the operation will never happen, and there is no
-  /// notification. It returns false if the operation has already happened.
+  /// Cancels a waiting access. If cancel() returns true, the operation will never happen, and the
+  /// access is not notified. If cancel() returns false, the operation has already happened.
   virtual bool cancel(Access& access) = 0;
   /// Returns the error message for an access whose deadline has passed.
   virtual std::string lateness(const Access& access) const = 0;
 
-  // wait() of the returned handle returns the tuple that was read, or the number of the moved
-  // tuple. If its deadline passes, it throws DeadlinePassed. Then, and when the handle is
-  // destroyed, an operation that has not happened yet is cancelled.
+  // The following functions return a handle. Its wait() returns the tuple that was read, or the
+  // number of the moved tuple. wait() throws DeadlinePassed if its deadline passes. An operation
+  // that has not happened yet is cancelled by the passed deadline, or by the destructor of the
+  // handle.
 
   runtime::Handle<Stored> start_move(base::Payload payload) {
     return start_access(*this, Access::Kind::move, 0, std::move(payload));
@@ -141,18 +143,18 @@ class Element {
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t last() const = 0;
   virtual std::uint64_t delta() const = 0;
-  /// Sets delta. If it is below the number of unobserved tuples, these tuples stay, and only later
-  /// moves block.
+  /// Sets delta. If `delta` is below the number of unobserved tuples, these tuples stay, and only
+  /// later moves block.
   virtual void set_delta(std::uint64_t delta) = 0;
-  /// Frees tuple `number` and all older ones. Never frees an unobserved tuple: `number` is clamped
-  /// to first - 1. Does nothing for tuples that are already freed.
+  /// Frees tuple `number` and all older tuples. Never frees an unobserved tuple: `number` is
+  /// clamped to first - 1. Does nothing for tuples that are already freed.
   virtual void axe(std::uint64_t number) = 0;
-  /// Deletes the element. Every blocked and every later operation throws Deleted, except another
+  /// Deletes the element. Every blocked and every later operation throws Deleted, except a second
   /// delete_element(), which does nothing.
   virtual void delete_element() = 0;
   virtual bool is_deleted() const = 0;  ///< never throws Deleted
 
-  /// Sets a permanent error mark. It wakes blocked readers. From then on, a read of a tuple that
+  /// Sets a permanent error mark, and wakes blocked readers. From then on, a read of a tuple that
   /// does not exist throws Marked; existing tuples stay readable. Only the first mark is kept.
   virtual void mark_error(const ErrorMark& mark) = 0;
   virtual std::optional<ErrorMark> error_mark() const = 0;

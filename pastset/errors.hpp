@@ -33,7 +33,7 @@ class DeadlinePassed : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// Cause of an error mark: why an element gets no more tuples.
+/// Cause of an error mark, which means that the element gets no more tuples.
 enum class MarkCause : std::uint8_t {
   error,  ///< error or end of the thread that moves the tuples
   loss,   ///< host that died, froze or cannot be reached

@@ -43,7 +43,7 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
 }
 
 /// Waits for room. The context that makes room also appends the waiting tuple. The tuples are
-/// therefore in the order of the queue, even if the waiting contexts wake up in another order.
+/// therefore in the order of the queue, even if the waiting contexts wake up in a different order.
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                                runtime::Deadline deadline) {
   Waiters::Move move(waiters_, std::move(stored));
@@ -268,8 +268,8 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
   waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored)), access);
 }
 
-/// Serves waiting accesses until none can be served any more. It repeats because a served read
-/// makes room for moves, and an admitted move provides a tuple for reads.
+/// Serves waiting accesses until none can be served any more. The loop is necessary because a
+/// served read makes room for moves, and an admitted move provides a tuple for reads.
 void LocalElement::settle(runtime::DeferredWakes& wakes) {
   for (bool goes_on = !waiters_.moves().empty() || waiters_.has_started_reads(); goes_on;) {
     goes_on = admit_moves(wakes);

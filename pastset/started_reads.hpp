@@ -11,8 +11,9 @@
 
 namespace pastset {
 
-/// Ends an access: stores the number of its tuple, or the error, and notifies the access.
+/// Stores the number of the tuple in `access`, and notifies `access`.
 void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
+/// Stores the error in `access`, and notifies `access`.
 void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
 
 /// The reads of one element that were started (Element::begin()) and wait for their tuples, in the

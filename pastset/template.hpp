@@ -16,9 +16,9 @@ namespace pastset {
 
 /// One field of a template: a scalar, an array of fixed or variable length, text, or bytes.
 ///
-/// Notation: "f64" is one value, "f64[1024]" a fixed array, "f64[]" an array of any length.
-/// "string" and "bytes" have any length. "string[16]" and "bytes[16]" have exactly 16 bytes
-/// (strings are padded with zero bytes).
+/// Notation: "f64" is one value, "f64[1024]" a fixed array, "f64[]" an array of any length. A
+/// "string" or "bytes" field has any length. A "string[16]" or "bytes[16]" field has exactly 16
+/// bytes; shorter strings are padded with zero bytes.
 struct Field {
   enum class Kind : std::uint8_t {
     scalar,
@@ -61,14 +61,14 @@ class Template {
   std::string text() const;  ///< notation that parse() reads
   /// Size in bytes of every tuple; nullopt if a field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
-  /// Type that all values of a tuple have; `several` if their types differ. It is `unknown` if a
-  /// field is text or bytes, because a program may store any type there.
+  /// Type that all values of a tuple have; `several` if their types differ. The type is `unknown`
+  /// if a field is text or bytes, because a program may store any type there.
   base::ValueType value_type() const { return value_type_; }
   /// Checks whether `payload` is a tuple of this template. Returns an empty string if it is,
   /// otherwise a sentence with the reason.
   std::string mismatch(const base::Payload& payload) const;
-  /// Fast check: true means that `payload` is a tuple of this template. After false, call
-  /// mismatch() to find out.
+  /// Fast check: true means that `payload` is a tuple of this template. After false, only
+  /// mismatch() tells whether it is.
   bool surely_takes(const base::Payload& payload) const {
     return size_says_all_ && payload.size() == fixed_bytes_ && payload.may_be(value_type_);
   }

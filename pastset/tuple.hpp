@@ -91,8 +91,8 @@ class TupleReader {
   const base::Payload payload_;
 };
 
-/// Returns a tuple in readable form, such as "(0.25, [1, 2], \"x\")", with long fields cut. If the
-/// payload is not a tuple of the template, the text states why.
+/// Returns a tuple in readable form, such as "(0.25, [1, 2], \"x\")", in which long fields are cut.
+/// If the payload is not a tuple of the template, the text states why.
 std::string format_tuple(const Template& tuple_template, const base::Payload& payload);
 
 }  // namespace pastset

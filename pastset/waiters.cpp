@@ -22,7 +22,7 @@ Waiters::Move::~Move() {
   if (is_waiting) among.leave(*this);
 }
 
-/// Removes a move from the queue. It is usually the first one.
+/// Removes a move from the queue, usually the first move of the queue.
 void Waiters::leave(Move& move) {
   moves_.erase(std::find(moves_.begin(), moves_.end(), &move));
   move.is_waiting = false;

@@ -48,8 +48,8 @@ class Waiters {
   explicit Waiters(const Element& element) : element_(element) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
-  /// Aborts if a context still waits or an AnyChange still watches the element. Accesses may still
-  /// wait.
+  /// Reports a bug (ENSURE) if a context still waits or an AnyChange still watches the element.
+  /// Accesses may still wait.
   void ensure_none() const;
   bool has_any() const;
 
@@ -88,8 +88,8 @@ class Waiters {
   void begin(std::unique_ptr<Move> move, Access& access);
   /// Ends the wait of a move whose number or error is set.
   void end(Move& move, runtime::DeferredWakes& wakes);
-  /// Cancels a waiting move and returns it. The caller must destroy it after it has unlocked the
-  /// mutex.
+  /// Cancels a waiting move and returns it. The caller must unlock the mutex before it destroys the
+  /// move.
   std::unique_ptr<Move> give_up(Move& move);
   Move& move_of(const Access& access) const;
   std::vector<Move*> begun_moves() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/arena.cpp — search for free extents (ranges of memory), and placement of new ones
+// pastset/shared/arena.cpp — search for free extents (ranges of memory), and their creation
 #include "pastset/shared/arena.hpp"
 
 #include <fcntl.h>
@@ -40,8 +40,8 @@ std::uint32_t SharedArena::known() const {
   return std::min<std::uint32_t>(mapping_.segment().extents_known, shared::extents_max);
 }
 
-/// Returns the memory limit of the arena. It is the size of the space without the regions of the
-/// elements, plus 1/8 because the arena counts lengths that are rounded up.
+/// Returns the memory limit of the arena. The limit is the size of the space without the regions of
+/// the elements, plus 1/8, because the arena counts lengths that are rounded up.
 std::uint64_t SharedArena::bytes_max() const {
   const std::uint64_t bytes = mapping_.bytes();
   const std::uint64_t left = bytes - std::min<std::uint64_t>(mapping_.segment().regions_end, bytes);
@@ -62,11 +62,12 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 // ---- users of an extent ----------------------------------------------------------------------
 
-/// Whether the extent has no user. Users are processes that hold it, and elements that keep a tuple
-/// in it. A new user registers before the user that it replaces unregisters: a process that reads,
-/// before the element drops the tuple; an element, before the moving process drops its hold. One of
-/// the two loads below therefore sees a user, unless users were replaced between the loads. In that
-/// case `turns` has changed, and the result is false.
+/// Whether the extent has no user: no process holds it, and no element keeps a tuple in it. When
+/// one user replaces another, the new user registers before the old user unregisters. For example,
+/// a process that reads takes its hold before the element drops the tuple, and an element notes a
+/// tuple before the moving process drops its hold. One of the two loads below therefore sees a
+/// user, unless users were replaced between the loads. In that case `turns` has changed, and the
+/// result is false.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -166,8 +167,9 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
   return (mapping_.segment().wants_memory.load(std::memory_order_relaxed) >> element & 1) != 0;
 }
 
-/// Wakes the processes that wait for memory. Such a process sets the bit of its element before it
-/// looks for free memory. It therefore either finds memory or is woken.
+/// Wakes the processes that wait for memory. A process sets the bit of its element in
+/// `wants_memory` before it looks for free memory. The process therefore either finds memory or is
+/// woken.
 void SharedArena::notify_waiting_writers() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;
@@ -178,7 +180,7 @@ void SharedArena::notify_waiting_writers() const {
 // ---- allocation of extents -------------------------------------------------------------------
 
 /// Counts the extents and their memory. Afterwards further extents may become free, but no process
-/// can take one, because the arena is locked.
+/// can take an extent, because the arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();
@@ -253,8 +255,8 @@ void SharedArena::release_pages(const Range& range) const {
               static_cast<off_t>(from), static_cast<off_t>(to - from));
 }
 
-/// Returns the memory of one free extent to the kernel, because another request needs its memory or
-/// its addresses. Returns false if no extent is free.
+/// Returns the memory of one free extent to the kernel, because another request needs the memory or
+/// the addresses of that extent. Returns false if no extent is free.
 /// Requires: the arena is locked.
 bool SharedArena::give_back_one(const Survey& now) const {
   const auto found =
@@ -270,15 +272,15 @@ void SharedArena::give_back() {
   const base::Nanos now = runtime::steady_now();
   if (now - looked_at_ < a_while) return;
   looked_at_ = now;
-  // The arena is not locked during these slow system calls. Meanwhile other processes may take
-  // other extents, but not those that this process holds.
+  // The arena is not locked during these slow system calls. During the calls, other processes may
+  // take extents, but not those that this process holds.
   for (const Held& unwanted : hold_unwanted()) {
     release_pages(range_of(unwanted.extent()));
     extent(unwanted.extent()).bytes = 0;
   }
 }
 
-/// Takes a hold on each extent that is free and was not used for a while. Takes none if another
+/// Takes a hold on each extent that is free and was not used for a while. Takes no hold if another
 /// process has locked the arena.
 std::vector<SharedArena::Held> SharedArena::hold_unwanted() {
   std::vector<Held> unwanted;

@@ -16,19 +16,20 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Allocates extents: ranges of memory for tuples above 48 bytes. It stays consistent if a process
-/// of the space dies at any instruction. The extents follow the rest of the space in the mapping.
-/// Their address range is several times larger than the memory limit, so that some gap is long
-/// enough for any mix of sizes.
+/// Allocates extents: ranges of memory for tuples above 48 bytes. The arena stays consistent if a
+/// process of the space dies at any instruction. The extents follow the rest of the space in the
+/// mapping. The address range of the extents is several times larger than the memory limit. For any
+/// mix of sizes, some gap is therefore long enough.
 ///
-/// Why:         An extent is free while no process holds it and no element keeps a tuple in it. The
-///              process that needs an extent checks that, so no process has to release one. A dead
-///              process therefore leaves no extent occupied. Free extents are reused before fresh
-///              memory, which the kernel must fill with zeros first. Memory that was not used for a
-///              while returns to the kernel.
-/// Owns:        the number of holds that this process has on each extent. The process holds the
-///              extents of tuples that it writes before it moves them, that it reads, or that wait
-///              in an element's line (queue of waiting moves). The holds end with the process.
+/// Why:         An extent is free while no process holds it and no element keeps a tuple in it. A
+///              process that needs an extent checks these two conditions, so no process has to
+///              release an extent. A dead process therefore leaves no extent occupied. Free extents
+///              are reused before memory that was never used, which the kernel must fill with zeros
+///              first. Memory that was not used for a while returns to the kernel.
+/// Owns:        the holds of this process on extents, counted for each extent. The process holds an
+///              extent while it writes a tuple there before a move, and while it reads a tuple
+///              there. It also holds the extents of its tuples that wait in an element's line
+///              (queue of waiting moves). The holds end with the process.
 /// Thread-safe: yes, from any thread.
 /// Blocks:      for the arena's lock, at most for the lock patience of the space.
 /// Throws:      SharedSpaceError if another process holds that lock for longer.
@@ -41,8 +42,8 @@ class SharedArena {
   static std::size_t mapped_bytes(std::size_t bytes);
   static std::size_t bytes_of_mapped(std::size_t mapped_bytes);
 
-  /// A hold of this process on an extent. While it exists, the extent is not given to another
-  /// tuple.
+  /// A hold of this process on an extent. While this object exists, the extent is not given to a
+  /// different tuple.
   class Held {
    public:
     Held(SharedArena& arena, std::uint32_t extent) : arena_(&arena), extent_(extent) {}
@@ -72,20 +73,20 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// Takes an extent for a tuple of `bytes` bytes. They count towards the memory limit `most` of
-  /// the element that `charge` identifies (charge_of()). Returns nullopt if fewer than `bytes +
-  /// spare` bytes of that limit are unused, or if the space has no memory now.
+  /// Takes an extent for a tuple of `bytes` bytes. These bytes count towards the memory limit
+  /// `most` of the element that `charge` identifies (charge_of()). Returns nullopt if fewer than
+  /// `bytes + spare` bytes of that limit are unused, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes moves that wait
+  void let_go(std::uint32_t extent);  ///< drops a hold; the last drop wakes waiting moves
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
-  /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds the extent
-  /// and `bytes` fill most of it.
+  /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds that extent
+  /// and `bytes` fill more than half of it.
   std::optional<Room> find(std::span<const std::byte> bytes);
-  /// Returns the range of memory of an extent. It is empty if the extent has no memory, or if its
-  /// fields are invalid.
+  /// Returns the range of memory of an extent. The range is empty if the extent has no memory, or
+  /// if the fields of the extent are invalid.
   Range range_of(std::uint32_t extent) const;
   /// Returns the address of the range; nullptr if the range is not inside the arena.
   std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
@@ -93,14 +94,15 @@ class SharedArena {
   /// Notes in the shared memory that the element keeps tuple `number` in the extent.
   /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// open() notes that the element may store further tuples in the extent. close() ends that, and
-  /// notes the newest tuple that the element has there: its number is `beyond - 1`.
+  /// Notes that the element may store further tuples in the extent.
   void open(std::uint32_t element, std::uint32_t extent);
+  /// Notes that the element stores no further tuple in the extent, and that `beyond - 1` is the
+  /// number of its newest tuple there.
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// Repairs the notes about an element after a process died that held it. That process may have
-  /// called note_tuple() for tuples that it did not append. Drops the notes for these tuples: their
-  /// numbers are `last` and above. The note in the extent `open` stays. For a deleted element,
-  /// `last` is 0.
+  /// Repairs the notes about an element after a process has died while it held the element. That
+  /// process may have called note_tuple() for tuples that it did not append. Drops the notes for
+  /// these tuples: those with the number `last` or above. Keeps the note in the extent with the
+  /// index `open`. For a deleted element, the caller passes 0 as `last`.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 
@@ -108,7 +110,7 @@ class SharedArena {
     return generation * shared_elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
-  bool has_extents() const;  ///< whether an extent is free, or one can be added
+  bool has_extents() const;  ///< whether an extent is free or can be added
   /// Returns how many bytes in use count towards the limit of the element that `charge` identifies.
   std::uint64_t bytes_of(std::uint64_t charge) const;
 
@@ -117,8 +119,8 @@ class SharedArena {
   void notify_waiting_writers() const;  ///< wakes processes whose moves wait for memory
 
   void forget(std::uint32_t process);  ///< drops all holds of a process that has died or detaches
-  /// Returns free memory to the kernel, if it was not used for a second.
-  /// Requires: called often, always from the same thread.
+  /// Returns to the kernel the memory of extents that are free and were not used for a second.
+  /// Requires: one thread makes all calls, and makes them often.
   void give_back();
 
  private:

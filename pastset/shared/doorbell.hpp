@@ -12,16 +12,16 @@
 namespace pastset {
 
 /// Wakes the waiters of this process when another process changes an element. Also cleans up after
-/// processes that have died. A process that may only read the space gets no notifications; it looks
-/// at the shared memory again and again (it polls).
+/// processes that have died. A process that may only read the space gets no notifications. The
+/// Doorbell of such a process therefore polls the shared memory while waiters need the polling.
 class Doorbell {
  public:
   /// An element of this process that receives notifications.
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Called when the element has possibly changed. Returns whether this process must go on
-    /// polling, because waiters of the element depend on it.
+    /// Called when the element has possibly changed. Returns true if waiters of the element depend
+    /// on polling. The Doorbell then continues to poll.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);
@@ -30,7 +30,7 @@ class Doorbell {
   Doorbell& operator=(const Doorbell&) = delete;
   void add(Listener& element);
   void remove(Listener& element);  ///< blocks while an on_ring() of the element runs
-  void look();                     ///< starts to poll for a waiter; read-only spaces only
+  void look();                     ///< starts polling for a waiter; only in read-only spaces
 
  private:
   void on_ring();

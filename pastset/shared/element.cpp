@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element.cpp — reads of an element in shared memory, and the waiters of this
-// process
+// pastset/shared/element.cpp — reads of a shared element, and the waiters of this process
 #include "pastset/shared/element.hpp"
 
 #include <fmt/format.h>
@@ -225,8 +224,8 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Waits in `list`, and releases both locks meanwhile. Afterwards the mutex is locked again, but
-/// the lock of the log is not.
+/// Releases both locks and waits in `list`. Afterwards the mutex is locked again, but the lock of
+/// the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.users().listen();
@@ -234,8 +233,8 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// Polls the shared memory for a while before the thread sleeps. If the change comes soon, no other
-/// process has to wake this one.
+/// Polls the shared memory for a while before the thread sleeps. If the change happens during the
+/// polling, no other process has to wake this thread.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -245,9 +244,8 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
   return has_changed;
 }
 
-/// Completes all waits of this process that can end now, after this process or another one has
-/// changed the element. If the memory is invalid, the waiters receive the error, but the caller
-/// does not.
+/// Completes all waits of this process that can end after a change of the element, by any process.
+/// If the memory is invalid, the waiters receive the error, but the caller does not.
 /// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {
@@ -275,8 +273,8 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
 }
 
 /// Handles a change that another process has possibly made. Locks the element only if waiters of
-/// this process need it. If another process holds the element for long, tries again later, so that
-/// other elements are not delayed.
+/// this process need it. If another process holds the element for more than 20 ms, returns and has
+/// itself called again, so that other elements are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   constexpr bool needs_polling = false;  // other processes signal each change
   if (!log_.users().listens() && !log_.is_deleted()) return needs_polling;

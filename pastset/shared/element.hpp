@@ -18,40 +18,47 @@
 namespace pastset {
 
 /// An element in shared memory, as one process uses it. One process moves a tuple and another
-/// observes it, without a message. The tuples and the line (the queue of moves that wait for room)
-/// are common to all processes. A change wakes the waiting threads and fibers of other processes
-/// like those of this one. Started reads are served in the order in which they began in this
-/// process. "The element is held" means that a process holds the lock of the element, which is
-/// common to all processes.
+/// process observes the tuple, without a message. The tuples and the line (the queue of moves that
+/// wait for room) are common to all processes. A change wakes the waiting threads and fibers of
+/// other processes like those of this process. Started reads are served in the order in which they
+/// began in this process. "The element is held" means that a process holds the lock of the element,
+/// which is common to all processes.
 ///
 /// Waiting:      An OS thread that waits first polls the shared memory for a while. Then it blocks
 ///               as in any element. A process that changes the element signals a thread of this
 ///               process, which wakes the waiter.
-/// Large tuples: A move copies a tuple into the shared memory once. If there is memory, it does so
-///               before the element is held. It copies nothing if the tuple was written there
-///               (buffer()) or read from there. Readers use the tuple in place. Its memory is free
-///               once all readers have released it.
-/// Bounded: If no entry (setting `slots`) or no memory is free, a move waits until some is freed.
-///          That requires delta > 0 and keep_newest = 0. With other settings the move throws
-///          SharedSpaceFull. A move also throws SharedSpaceFull if the tuple can never fit, or if
-///          the line is full.
+/// Large tuples: A move copies a tuple into the shared memory once. If there is memory, the move
+///               copies before it holds the element. A move copies nothing if the tuple is in the
+///               shared memory already: written there with buffer(), or read from there. Readers
+///               use the tuple in place. The memory of a dropped tuple is free once all readers
+///               have released the tuple.
+/// Bounded:      If no entry (setting `slots`) or no memory is free, a move waits until an entry or
+///               memory is freed. A move can wait only if delta > 0 and keep_newest = 0. With other
+///               settings the move throws SharedSpaceFull. A move also throws SharedSpaceFull if
+///               the tuple can never fit, or if the line is full.
 /// X-functions:  belong to a process. An operation runs the functions of the process that moves or
 ///               reads, while the element is held.
 /// Marks:        Error marks are cut to 255 bytes.
-/// Failure:      If the process that made the space dies, every move throws ProcessDied. So does
-///               every read of a tuple that does not exist yet. Such reads also throw it if all
-///               processes that moved into the element have ended, and the last one died, until
-///               another process moves. Moves that would block throw it if all processes that
-///               observed or axed have ended, and the last one died, until another process does so.
+/// Failure:      Operations throw ProcessDied in three cases.
+///               - After the death of the process that made the space, every move and every read of
+///                 a missing tuple throws ProcessDied.
+///               - A read of a missing tuple throws ProcessDied if all processes that moved into
+///               the
+///                 element have ended, and the last of them has died. This ends when another
+///                 process moves.
+///               - A move that would block throws ProcessDied if all processes that observed or
+///                 axed have ended, and the last of them has died. This ends when another process
+///                 observes or axes.
 ///               Waiters receive the error within milliseconds.
 /// Blocks:       while another process holds the element, even beyond the deadline. Normally a
 ///               process holds it for a few instructions and calls of X-functions. After the lock
-///               patience the operation fails. Meanwhile a fiber lets other fibers of its OS thread
-///               run, except in cancel() and withdrawals.
+///               patience the operation fails. A fiber that waits for the lock lets other fibers of
+///               its OS thread run, except in cancel() and withdrawals.
 /// Requires:     the steady clock, unless no other process maps the element.
-/// Throws:       SharedSpaceFull, in addition to Element; SharedSpaceError from every operation. A
-///               blocked move may have happened although it throws SharedSpaceError. The same holds
-///               if it is cancelled while another process holds the element for too long.
+/// Throws:       the exceptions of Element, and SharedSpaceFull; SharedSpaceError from every
+///               operation. A blocked move that throws SharedSpaceError may have happened. A
+///               blocked move that is cancelled may have happened too, if another process holds the
+///               element for too long.
 class SharedElement final : public Element, private Doorbell::Listener {
  public:
   /// Requires: the element with this `index` in the directory is live.
@@ -90,7 +97,8 @@ class SharedElement final : public Element, private Doorbell::Listener {
   class Hold;
   bool on_ring(runtime::DeferredWakes& wakes) override;
   // Moves.
-  /// A tuple that will be moved. `room` is its memory in the space; nullopt if it is not there yet.
+  /// A tuple that will be moved. `room` is its memory in the space; nullopt while the tuple has no
+  /// memory there.
   struct Incoming {
     base::Payload tuple;
     std::optional<SharedLog::Room> room;
@@ -132,7 +140,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
   mutable WithdrawnMoves withdrawn_{log_};
-  // Instant since which on_ring() has found the lock of the log taken; nullopt if it was free.
+  // Time at which on_ring() first failed to take the lock of the log; nullopt after a success.
   std::optional<base::Nanos> held_since_;
   Waiters waiters_{*this};
 };

@@ -20,9 +20,10 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // With keep_newest, gives no memory in the chunk ahead of the move. A process may pause between
-  // this call and its move. The chunk (common extent of smaller tuples) would stay in use, and
-  // other moves would wait for its memory, although they must not block.
+  // An element with keep_newest gives no memory in the chunk (common extent of smaller tuples)
+  // ahead of a move. A process may pause between this call and its move. The chunk would then stay
+  // in use, and other moves would wait for the memory of the chunk. With keep_newest, moves must
+  // not block.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
@@ -64,9 +65,9 @@ void ElementArena::note_gone() const {
   arena_.notify_waiting_writers();
 }
 
-/// Completes or undoes two changes that a dead process may have left unfinished. It may have noted
-/// a tuple that it did not append. It may have opened an extent that is not yet the chunk, or not
-/// have closed an extent that is no longer the chunk.
+/// Completes or undoes two changes that a dead process may have left unfinished. The process may
+/// have noted a tuple that it did not append. It may also have opened an extent that is not yet the
+/// chunk, or not yet have closed an extent that is no longer the chunk.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
@@ -91,7 +92,7 @@ bool ElementArena::is_chunk_empty() const {
 }
 
 /// Frees the chunk if it is empty, because a tuple needs its memory. Returns false if there is no
-/// chunk or if it is not empty.
+/// chunk, or if the chunk is not empty.
 bool ElementArena::leave_empty_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
@@ -99,8 +100,8 @@ bool ElementArena::leave_empty_chunk() {
   return true;
 }
 
-/// Reserves a place in the chunk. The caller writes to the place only after that. If the process
-/// dies in between, a gap stays, which becomes free with the rest of the chunk.
+/// Reserves a place in the chunk, to which the caller writes afterwards. If the process dies before
+/// it writes, the place stays unused, and becomes free with the rest of the chunk.
 ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
@@ -120,8 +121,8 @@ bool ElementArena::begin_chunk() {
   return true;
 }
 
-/// Closes the chunk: no further tuple is stored in it. Its memory is free once its tuples are
-/// dropped and no process reads them any more.
+/// Closes the chunk: no further tuple is stored in it. The memory of the chunk is free once its
+/// tuples are dropped and no process reads them any more.
 void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;

@@ -12,8 +12,8 @@
 namespace pastset {
 
 /// Memory for the tuples above 48 bytes of one element, up to a limit. The largest tuples have an
-/// extent (range of memory) each. Others are stored one after the other in a common extent, the
-/// chunk, until it is full.
+/// extent (range of memory) each. Smaller tuples are stored one after the other in a common extent,
+/// the chunk, until the chunk is full.
 ///
 /// Why:         a process can die at any instruction. Each change therefore takes effect by one
 ///              store, as in SharedLog.
@@ -34,8 +34,8 @@ class ElementArena {
         bytes_(bytes),
         charge_(SharedArena::charge_of(index, generation)) {}
 
-  /// Largest tuple that is copied while the element is held. Larger tuples are copied before the
-  /// element is held, if there is memory.
+  /// Size in bytes of the largest tuple that is copied while the element is held. Larger tuples are
+  /// copied before the element is held, if there is memory.
   static constexpr std::size_t copied_while_held_max = page_bytes;
   bool never_fits(std::size_t bytes) const { return extent_bytes(bytes) > bytes_; }
   std::uint64_t bytes_used() const { return arena_.bytes_of(charge_); }
@@ -43,10 +43,10 @@ class ElementArena {
   /// Returns memory in which a caller writes a tuple before it is moved. Returns nullopt if the
   /// tuple is too small for an extent of its own, or if moves wait for memory. Also returns nullopt
   /// if the rest of the element's memory would be too small for `to_keep + 1` further tuples of
-  /// that size.
+  /// `bytes` bytes.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
-  /// Returns memory for a tuple that exists elsewhere and is so large that the copy takes a while.
-  /// Unlike spare_room(), it may also return memory in the chunk.
+  /// Returns memory, ahead of a move, for a tuple that is stored outside the space and is so large
+  /// that the copy takes a while. Unlike spare_room(), it may also return memory in the chunk.
   std::optional<Room> room_ahead(std::size_t bytes, std::uint64_t to_keep);
   /// Returns the place for a tuple that is moved now; nullopt if there is no memory. If the tuple
   /// gets an extent of its own, sets `room`. The caller keeps `room` until the tuple is moved or
@@ -55,8 +55,8 @@ class ElementArena {
   /// Notes that the element keeps tuple `number` in the extent. Returns false if there is no such
   /// extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Must be called after tuples were dropped. If they may have been in extents that count towards
-  /// the limits of other elements, wakes the processes whose moves wait for memory.
+  /// Must be called after tuples were dropped. Wakes the processes whose moves wait for memory, if
+  /// the dropped tuples may have been in extents that count towards the limits of other elements.
   void note_gone() const;
   /// Repairs the element's notes in the arena after the death of a process that held the element.
   void mend(std::uint64_t last);

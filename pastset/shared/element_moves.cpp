@@ -44,7 +44,7 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Does the slow work of a move before the element is held, because a held element makes other
+/// Does the slow work of a move while the element is not held, because a held element makes other
 /// processes wait.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
@@ -92,7 +92,7 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
 
 /// Waits until a move is admitted, which means that its tuple is appended. The caller holds the
 /// mutex and the lock of the log, and holds both again on return. After an exception the mutex is
-/// held, and possibly the log.
+/// held, and possibly also the lock of the log.
 void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
                                        runtime::Deadline deadline) {
   const runtime::Reason reason{"room in element", name(), log_.numbers().last};
@@ -115,7 +115,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.users().why_no_room_comes()) {
-      std::rethrow_exception(error);  // the wake-up that reports the error may come later
+      std::rethrow_exception(error);  // the wake-up that reports the error may arrive later
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
@@ -139,8 +139,8 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   settle(wakes);
 }
 
-/// Ends the wait of the moves whose tuples were appended or overwritten. Returns whether one of the
-/// other waiting moves has just got memory, so that it waits only for room in the log.
+/// Ends the wait of the moves whose tuples were appended or overwritten. Returns whether a move
+/// that still waits has just got memory. Such a move then waits only for room in the log.
 bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {

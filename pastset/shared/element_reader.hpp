@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.hpp — an element in shared memory for a process that may only read
-// it
+// pastset/shared/element_reader.hpp — read-only view of a shared element
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,16 +14,16 @@
 
 namespace pastset {
 
-/// A read-only view of an element. A process that may only read a space cannot lock its elements.
-/// It therefore copies a tuple, and then checks that the tuple existed until the end of the copy.
-/// It never makes another process wait.
+/// A read-only view of an element. A process that may only read a space cannot lock the elements of
+/// the space. It therefore copies a tuple, and then checks that the tuple existed until the end of
+/// the copy. Such a read never makes another process wait.
 ///
 /// Waiting:  a thread of this process polls the element every few milliseconds.
 /// Requires: the steady clock.
 /// Throws:   SharedSpaceError from operations that would change the element, including observe()
-///           without a number; otherwise like SharedElement. Expired if the tuple is dropped during
-///           the copy. Expired for the newest tuple too, if tuples are dropped faster than they are
-///           copied; newest() waits instead.
+///           without a number; otherwise like SharedElement. A read throws Expired if its tuple is
+///           dropped during the copy. try_newest() and start_newest() throw Expired if tuples are
+///           dropped faster than they are copied; newest() waits instead.
 class SharedElementReader final : public Element, private Doorbell::Listener {
  public:
   /// Requires: the element with this `index` in the directory is live.

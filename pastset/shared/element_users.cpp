@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_users.cpp — bits of the processes, and errors after their deaths
+// pastset/shared/element_users.cpp — users of a shared element, and errors after a user's death
 #include "pastset/shared/element_users.hpp"
 
 #include <fmt/format.h>

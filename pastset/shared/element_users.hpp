@@ -11,13 +11,13 @@
 
 namespace pastset {
 
-/// The processes that use an element: those that move tuples into it, those that take tuples from
-/// it, and those that listen, which are woken after a change. Knows which waits can never end
+/// The processes that use an element, in three sets: movers move tuples into the element, takers
+/// observe or axe tuples, and listeners are woken after a change. Tells which waits can never end
 /// because a process has died.
 ///
 /// Thread-safe: no; one thread at a time.
-/// Requires:    the caller holds the element (SharedLog::Held), except for calls of functions that
-///              return an exception or the error mark.
+/// Requires:    the caller holds the element (SharedLog::Held), except in the functions that return
+///              an exception or the error mark.
 class ElementUsers {
  public:
   ElementUsers(const SharedMapping& mapping, shared::Element& element)
@@ -35,15 +35,16 @@ class ElementUsers {
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   /// Counts a change. The listening processes must then be woken (take_rings()).
   void note_change();
-  /// Returns the processes to wake since the last call; bit i stands for the process with index i.
+  /// Returns the processes that must be woken because of changes since the last call. Bit i stands
+  /// for the process with index i.
   std::uint32_t take_rings();
   void add_rings(std::uint32_t processes) { to_ring_ |= processes; }
 
   // ---- begin and end of processes
 
-  /// Records that this process has moved a tuple (is a mover), or has observed or axed one (is a
-  /// taker).
+  /// Records that this process is a mover: it has moved a tuple.
   void note_mover() { note(element_.movers, element_.lost_mover); }
+  /// Records that this process is a taker: it has observed or axed a tuple.
   void note_taker() { note(element_.takers, element_.lost_taker); }
   /// Removes a process that has detached or died. If it has died, `who` describes it; otherwise
   /// `who` is empty.

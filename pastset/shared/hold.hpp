@@ -12,13 +12,13 @@
 namespace pastset {
 
 /// Holds the two locks of a shared element. The mutex guards the waiters of this process. The lock
-/// of the log is common to all processes. A thread that waits for the lock of the log releases the
-/// mutex meanwhile. Other threads of the process can then also wait for that lock, each with its
-/// own time limit, or do work that needs only the mutex.
+/// of the log is common to all processes. A thread releases the mutex while it waits for the lock
+/// of the log. Other threads of the process can then also wait for that lock, each with its own
+/// time limit, or do work that needs only the mutex.
 class SharedElement::Hold {
  public:
-  /// Which locks to take. `live`: both; throws Deleted if the element is deleted. `any`: both.
-  /// `ours`: only the mutex.
+  /// Which locks the constructor takes. `any` takes both locks. `live` takes both locks, and throws
+  /// Deleted if the element is deleted. `ours` takes only the mutex.
   enum class Of : std::uint8_t { live, any, ours };
   explicit Hold(const SharedElement& element, Of of = Of::live)
       : element_(element), lock_(element.mutex_) {
@@ -38,15 +38,15 @@ class SharedElement::Hold {
     released_log();
     lock_.unlock();
   }
-  /// Takes both locks. The mutex is held afterwards, even after an exception. While it waits, a
-  /// fiber lets other fibers of its OS thread run. Throws runtime::Stop if the fiber is cancelled
-  /// meanwhile.
+  /// Takes both locks. The mutex is held afterwards, even after an exception. A fiber that waits in
+  /// take() lets other fibers of its OS thread run. Throws runtime::Stop if the fiber is cancelled
+  /// while it waits.
   void take() {
     if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
       throw element_.log_.held_for_long();
   }
-  /// Tries for `patience` to take the lock of the log. Calls `rest` between the attempts (see
-  /// rest_fiber()).
+  /// Tries for `patience` to take the lock of the log, and returns whether the log is locked. The
+  /// mutex is held afterwards in either case. Calls `rest` between the attempts (see rest_fiber()).
   bool try_take(
       base::Nanos patience, bool (*rest)(base::Nanos) = [](base::Nanos) { return false; }) {
     if (!lock_.owns_lock()) lock_.lock();
@@ -68,17 +68,17 @@ class SharedElement::Hold {
     if (has_log_ && !element_.withdrawn_.empty()) element_.withdrawn_.free_places();
     return has_log_;
   }
-  /// Tries for at most `patience` to lock the log, unless it is locked. On return the mutex is
-  /// held, and has_log() tells whether the log is locked. Ignores errors of the element, because
-  /// operations that need the log detect them themselves.
+  /// Tries for at most `patience` to lock the log, unless this object has locked it already. On
+  /// return the mutex is held, and has_log() tells whether the log is locked. Ignores errors of the
+  /// element, because operations that need the log detect them themselves.
   void try_take_quietly(base::Nanos patience) {
     try {
       if (!has_log_) try_take(patience);
     } catch (const ElementError&) {
     }
   }
-  /// Withdraws a move from the line (the queue of waiting moves). If the log is not held, the place
-  /// of the move in the line is freed later.
+  /// Withdraws a move from the line (the queue of waiting moves). If this object does not hold the
+  /// lock of the log, the place of the move in the line is freed later.
   void withdraw(std::uint32_t place) {
     element_.withdrawn_.add(place);
     if (has_log_)

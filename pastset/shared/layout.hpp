@@ -13,36 +13,38 @@
 namespace pastset::shared {
 
 // The types here describe the memory of a shared space. Memory of zeros is a valid, empty object of
-// each type. Fields that change are atomic. If a faulty process overwrites one, readers therefore
-// only get a wrong number. They check each number before they use it.
+// each type. Fields that change are atomic. If a faulty process overwrites a field, readers
+// therefore only get a wrong number. Readers check each number before they use it.
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a Word
-/// Number of extents (ranges of memory for large tuples) in the arena. It suffices even if all
-/// shared_elements_max elements are full of tuples with extents of their own, unless an element has
-/// more than 16 MiB of memory (chunk_bytes()).
+/// Number of extents (ranges of memory for large tuples) in the arena. If no element has more than
+/// 16 MiB of memory (chunk_bytes()), this number always suffices: even all shared_elements_max
+/// elements can be full of tuples with extents of their own.
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 
-/// Text about a process that has died, such as "process 1234 (solver)"; empty if there is none.
+/// Text about a process that has died, such as "process 1234 (solver)"; empty if no process has
+/// died.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
-/// Entry of an element for one tuple. Tuples of up to 48 bytes are stored in the entry, larger ones
-/// in the arena.
+/// Entry of an element for one tuple. Tuples of up to 48 bytes are stored in the entry, larger
+/// tuples in the arena.
 struct alignas(line_bytes) Slot {
   Long ticket;  ///< sequence number of the move in its element, from 1
   Long bytes;
-  /// Bytes of the tuple if it has up to 48. For a larger tuple: its offset in the space, and the
+  /// A tuple of up to 48 bytes is stored here. For a larger tuple: its offset in the space, and the
   /// index of its extent.
   std::array<Long, base::Payload::inline_bytes / sizeof(Long)> inside;
 };
 static_assert(sizeof(Slot) == line_bytes);
 
-/// One place in the line of an element, with the move that waits there for room.
+/// One place in the line of an element (the queue of moves that wait for room), and the move that
+/// waits at this place.
 struct Waiting {
   enum State : std::uint32_t {
     nobody,
@@ -50,7 +52,7 @@ struct Waiting {
     ready,         ///< the next process that makes room appends the tuple
     admitted,      ///< the tuple was appended
   };
-  /// Tuple and ticket. The move with the smallest ticket is served first.
+  /// Tuple and ticket of the move. The move with the smallest ticket is served first.
   Slot slot;
   Word state;
   Word process;
@@ -58,8 +60,9 @@ struct Waiting {
   Long number;
 };
 
-/// An extent: memory in the arena for one large tuple, or for several smaller ones. It is free
-/// while no process holds it and no element keeps a tuple in it. No process has to release it.
+/// An extent: memory in the arena for one large tuple, or for several smaller tuples. An extent is
+/// free while no process holds it and no element keeps a tuple in it. No process has to release an
+/// extent.
 struct alignas(line_bytes) Extent {
   Long place;    ///< offset of the extent in the space
   Long bytes;    ///< length of the extent; 0 = it has no memory
@@ -67,10 +70,10 @@ struct alignas(line_bytes) Extent {
   /// Identifies the element towards whose limit the bytes of `counted` count
   /// (SharedArena::charge_of()).
   Long charge;
-  /// One bit for each element that possibly keeps a tuple here. Segment::newest has the number of
-  /// its newest tuple here.
+  /// One bit for each element that possibly keeps a tuple in this extent. Segment::newest has the
+  /// number of that element's newest tuple in this extent.
   Long elements;
-  Word processes;  ///< one bit for each process that writes or reads here
+  Word processes;  ///< one bit for each process that writes or reads the extent
   Word turns;      ///< incremented whenever an element takes the extent or notes a tuple in it
 };
 /// Number of the newest tuple of one element in each extent, plus 1; 0 = none.
@@ -89,23 +92,23 @@ struct Element {
 
   alignas(line_bytes) runtime::SharedLock lock;
   Word listeners;  ///< one bit for each process to wake after a change
-  Word changes;    ///< number of changes so far; processes that poll compare it
+  Word changes;    ///< number of changes so far; processes that poll read it
   Word mark_state;
-  Word is_guest;  ///< 1 = has tuples in extents that count for other elements
+  Word is_guest;  ///< 1 = has tuples in extents that count towards limits of other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
   Word chunk;       ///< index of the chunk's extent, plus 1; 0 = no chunk
   Long chunk_used;  ///< bytes used in the chunk
-  /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, Segment::newest has
-  /// the greatest integer for its extent, so that the extent counts as in use. When the chunk is
-  /// closed, this number is written there instead.
+  /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, Segment::newest
+  /// contains the greatest integer for the chunk's extent, so that the extent counts as in use.
+  /// When the chunk is closed, this number replaces the greatest integer.
   Long chunk_newest;
-  /// One bit for each process. `movers`: those that have moved a tuple. `takers`: those that have
-  /// observed or axed.
+  /// `movers` has one bit for each process that has moved a tuple. `takers` has one bit for each
+  /// process that has observed or axed.
   Word movers, takers;
-  /// `lost_mover` describes the process that left `movers` last, if it died. It is empty if that
-  /// process did not die, and while `movers` contains a process. `lost_taker` does the same for
-  /// `takers`.
+  /// `lost_mover` describes the process that left `movers` last, if it died. `lost_mover` is empty
+  /// if that process did not die, and while `movers` contains a process. `lost_taker` does the same
+  /// for `takers`.
   Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/line.cpp — order of the waiting moves, and their end
+// pastset/shared/line.cpp — order of the waiting moves, and the end of a wait
 #include "pastset/shared/line.hpp"
 
 #include <algorithm>
@@ -62,8 +62,8 @@ void SharedLine::remove_all_of(std::uint32_t process, ElementUsers& users) {
       remove(places_[place], users);
 }
 
-/// At most one waiting move has the state `ready` although its tuple was appended. It is the move
-/// of the newest tuple.
+/// Repairs the line after a process has died while it held the element. At most one move still has
+/// the state `ready` although its tuple was already appended: the move of the newest tuple.
 void SharedLine::mend(std::uint64_t newest, std::uint64_t last) {
   std::uint32_t count = 0;
   for (std::uint64_t i = 0; i < count_; ++i) {

@@ -11,11 +11,11 @@
 
 namespace pastset {
 
-/// The queue of moves that wait for room in an element, in shared memory. A move waits at a place.
-/// The order of the moves is that of their tickets.
+/// The queue of moves that wait for room in an element, in shared memory. Each move waits at a
+/// place, a numbered entry of the line. The order of the moves is the order of their tickets.
 ///
-/// Owns:        the holds of this process on the memory of its waiting tuples. They survive this
-///              object, because other processes may append the tuples later.
+/// Owns:        the holds of this process on the memory of its waiting tuples. The holds survive
+///              this object, because other processes may append the tuples later.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    the caller holds the element (SharedLog::Held).
 class SharedLine {
@@ -29,16 +29,17 @@ class SharedLine {
   shared::Waiting& at(std::uint32_t place) const { return places_[place]; }
   /// Returns a place at which no move waits; nullopt if the line is full.
   std::optional<std::uint32_t> free_place() const;
-  /// Returns the place of the first waiting move, the one with the smallest ticket. A move gets
-  /// memory only when all earlier moves have theirs.
+  /// Returns the place of the first waiting move: the move with the smallest ticket. A move gets
+  /// memory only when every earlier move has memory.
   std::optional<std::uint32_t> head() const;
   bool has_one_without_memory() const;
 
-  /// Keeps the hold on the memory of the tuple at `place` as long as this process waits there.
+  /// Keeps the hold on the memory of the tuple at `place` as long as a move of this process waits
+  /// there.
   void keep_hold(std::uint32_t place, SharedArena::Held held);
   /// Releases the memory of the tuple at a place, after the element was deleted.
   void forget(std::uint32_t place) { held_.erase(place); }
-  void leave(std::uint32_t place, ElementUsers& users);  ///< frees a place of this process
+  void leave(std::uint32_t place, ElementUsers& users);  ///< ends this process's wait there
   void remove(shared::Waiting& one, ElementUsers& users);
   void remove_all_of(std::uint32_t process, ElementUsers& users);
   /// Repairs the line after the death of a process that held the element. `newest` is the ticket of

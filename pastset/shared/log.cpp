@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.cpp — log of tuples in shared memory, which stays consistent when a process
-// dies
+// pastset/shared/log.cpp — tuples of a shared element, and repairs after the death of a process
 #include "pastset/shared/log.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +17,8 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Indices in Slot::inside, for a tuple in the arena: one for the offset of the tuple in the space,
-/// one for the number of its extent.
+/// Indices in Slot::inside, for a tuple in the arena. `its_place`: offset of the tuple in the
+/// space. `its_extent`: index of the extent that contains the tuple.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
@@ -122,9 +121,10 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that has this index now, after the death of its holder. This view may be of
-/// an older, deleted element with the index. It must make the repair even then, because no other
-/// view knows of the death.
+/// Repairs the element that has this index now, after the death of a process that held its lock.
+/// This SharedLog may belong to an older, deleted element with the same index. This call must
+/// repair the present element even then, because only the call that got the lock learns of the
+/// death.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -207,8 +207,8 @@ void SharedLog::store_oldest(std::uint64_t number) {
   share_->note_gone();
 }
 
-/// Notes in the arena where the tuple is, before the tuple is appended. If the process dies in
-/// between, mend() drops the note.
+/// Notes in the arena which extent contains the tuple. Must be called before the tuple is appended.
+/// If the process dies between the note and the append, mend() drops the note.
 void SharedLog::note_tuple(const Slot& slot, std::uint64_t number) {
   if (is_large(slot) && !share_->note_tuple(extent_of(slot), number)) fail("the extent of a tuple");
 }
@@ -243,7 +243,7 @@ std::uint64_t SharedLog::tuples_to_keep() const {
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-/// Returns the bytes of an entry's tuple: a copy of a small tuple, or a view of a larger one.
+/// Returns the bytes of an entry's tuple: a copy of a small tuple, or a view of a larger tuple.
 SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
@@ -268,9 +268,9 @@ base::Payload SharedLog::read(std::uint64_t number,
                               [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
 }
 
-/// Reads the numbers without a lock, even while other processes change them. Each of them only
-/// grows, and none exceeds the next. They are loaded from the smallest to the largest, so that the
-/// result is consistent.
+/// Reads the three numbers without a lock, even while other processes change them. Each number only
+/// grows, and oldest <= first <= last. The result is consistent, because the numbers are loaded in
+/// this order.
 SharedLog::Numbers SharedLog::numbers_now() const {
   for (int tried = 0; tried < 1000; ++tried) {
     const Numbers it{element_.oldest, element_.first, element_.last};
@@ -380,8 +380,8 @@ bool SharedLog::admit() {
 // ---- processes that use the element ----------------------------------------------------------
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
-  // If the generations differ, the element of this view was deleted, and another one has its index
-  // now. `process` has not used the new element, so nothing changes there.
+  // If the generations differ, the element of this view was deleted, and a new element has the same
+  // index. `process` has not used the new element, so the new element does not change.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
   users_.forget(process, who);

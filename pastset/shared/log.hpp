@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.hpp — tuples of one element in shared memory, and the line of moves that wait
-// for room
+// pastset/shared/log.hpp — tuples and waiting moves of one element, in shared memory
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +27,15 @@ class SharedSpaceFull : public ElementError {
 /// The part of an element that is in shared memory: everything except the waiters of each process.
 /// All processes change it, and each may die in the middle of a change.
 ///
-/// The line is the queue of moves that wait for room. There is room for a tuple if `delta` allows
-/// another one and an entry is free. A larger tuple also needs memory in the arena (a Room).
+/// The line is the queue of moves that wait for room. There is room for a tuple if `delta` allows a
+/// further tuple and an entry is free. A tuple above 48 bytes also needs memory in the arena (a
+/// Room).
 ///
 /// Why:         Every change takes effect by one store. If a process dies between two stores, the
-///              next process finds the state before or after the change (mend()).
+///              next process that holds the element calls mend(), which completes or undoes the
+///              change.
 /// Layout:      The tuples from `oldest` to last - 1 have an entry each (shared::Slot). Each place
-///              in the line also has an entry. Larger tuples are in the arena.
+///              in the line also has an entry. Tuples above 48 bytes are in the arena.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    the caller holds the element (an object of class Held), unless noted otherwise.
 /// Throws:      SharedSpaceError if a value in the memory is invalid.
@@ -57,8 +58,8 @@ class SharedLog {
    private:
     SharedLog& log_;
   };
-  /// Tries for `patience` to hold the element. Returns false if other processes held it for that
-  /// long. If the last holder died, repairs what it left unfinished. With a `patience` of 0 it
+  /// Tries for `patience` to hold the element. Returns false if other processes held the element
+  /// for that long. If the last holder died, repairs its unfinished change. With a `patience` of 0,
   /// tries once and never sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
@@ -75,11 +76,12 @@ class SharedLog {
   // ---- tuples
 
   bool has_room() const;
-  /// Whether a move that finds no room waits; otherwise it fails.
+  /// Whether a move that finds no room waits. If false, such a move fails.
   bool may_wait() const;
   using Room = SharedArena::Room;
-  /// Appends a tuple. Copies it, unless it is in the space already (`room` is set). Returns false
-  /// if there is no memory for the tuple now. Throws SharedSpaceFull if it can never fit.
+  /// Appends a tuple. Copies the tuple, unless it is in the space already (`room` is set). Returns
+  /// false if there is no memory for the tuple now. Throws SharedSpaceFull if the tuple can never
+  /// fit.
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
   /// Returns a tuple. A large tuple stays in memory until the last copy of the payload is
   /// destroyed.
@@ -102,9 +104,9 @@ class SharedLog {
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
   /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries to find memory for `tuple`. A move by this process waits with it at position `place` of
-  /// the line. Does nothing unless this move is the first in the line. Returns whether the tuple
-  /// got memory in this call.
+  /// Tries to find memory for `tuple`, with which a move of this process waits at `place` in the
+  /// line. Does nothing unless this move is the first in the line. Returns whether the tuple got
+  /// memory in this call.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
   // ---- reads without a lock, for read-only processes
@@ -117,8 +119,8 @@ class SharedLog {
 
   // ---- death of other processes
 
-  /// Removes the waiting moves and the bits of a process that has detached or died from the
-  /// element. If it has died, `who` describes it; otherwise `who` is empty.
+  /// Removes from the element the waiting moves and the bits of a process that has detached or
+  /// died. If the process has died, `who` describes it; otherwise `who` is empty.
   void forget(std::uint32_t process, const std::string& who);
 
  private:

@@ -289,8 +289,8 @@ std::optional<std::string> SharedMapping::dead_owner() const {
   if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
     return read_text(segment().owner_died);
   if (may_write_) return std::nullopt;
-  // A process that may only read gets no notifications of deaths, so it checks whether the owner is
-  // alive. It may be the last process of the space.
+  // A process that may only read gets no notifications of deaths. It may also be the only process
+  // that still maps the space. It therefore checks here whether the owner is alive.
   const std::optional<std::uint32_t> owner = this->owner();
   if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
   return who(*owner);
@@ -334,13 +334,13 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
 }
 
 /// Takes the lock of the list of processes and elements. If a process died while it held the lock,
-/// nothing must be repaired: an entry or element is valid only after its state is set.
+/// no repair is needed: an entry or element is valid only after its state is set.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) {
   if (mapping.may_write()) locked_.emplace(mapping, mapping.segment().lock, "the space");
 }
 
-/// Holds the lock of the list from the first check to the end, so that no other process takes the
-/// entry meanwhile.
+/// Holds the lock of the list of processes (Directory) during the whole call. Otherwise a new
+/// process could take the entry of the dead process between the check and the removal.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
   return clear_all_of(process);
@@ -360,9 +360,10 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   return is_all_cleared;
 }
 
-/// Detaches this process. While it waits for an element, it does not hold the lock of the list,
-/// because other processes may die meanwhile and must be cleared. If its entry cannot be freed now,
-/// another process clears it after the end of this process.
+/// Detaches this process. Does not hold the lock of the list of processes (Directory) while it
+/// waits for an element: other processes may die in that time, and must be cleared. If the entry of
+/// this process cannot be freed now, another process clears the entry after the end of this
+/// process.
 void SharedMapping::leave() {
   {
     const Directory held(*this);
@@ -372,7 +373,7 @@ void SharedMapping::leave() {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     const auto view = [&]() -> std::optional<SharedLog> {
-      const Directory held(*this);  // no other process changes the sizes meanwhile
+      const Directory held(*this);  // no other process changes the sizes while the view is made
       if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
       return SharedLog(*this, i);
     };
@@ -407,8 +408,8 @@ void SharedMapping::free_place_of(std::uint32_t process) {
   ring(~std::uint32_t{0});
 }
 
-/// Removes what a dead process has left, and frees its entry last. If this process dies meanwhile,
-/// or if an element is held, another call completes the work.
+/// Removes what a dead process has left, and frees its entry last. If this process dies during the
+/// call, or if an element is held, a later call completes the work.
 /// Requires: the lock of the list of processes (Directory) is held.
 bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;

@@ -41,8 +41,8 @@ class ProcessDied : public ElementError {
 ///
 /// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
 /// Blocks:      for the lock of the space, at most lock_patience().
-/// Locks:       contain the pid of their holder. A new process may have the pid of a dead one. It
-///              therefore releases the locks of the dead one before it takes any.
+/// Locks:       contain the pid of their holder. A new process may have the same pid as a dead
+///              process. The new process therefore first releases the locks of the dead process.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
@@ -56,14 +56,15 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   };
   /// Makes a new space, of which this process is the owner until it detaches. Other processes can
   /// map the space after open().
-  /// Throws: SharedSpaceError if this user already has a space of that name, unless its owner has
-  ///         died, or has detached and left it without elements. Throws std::system_error.
+  /// Throws: SharedSpaceError if this user already has a space of that name. The name may be used
+  ///         again if the owner of that space has died, or has detached and left no elements in the
+  ///         space. Throws std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
   /// Makes the space visible to the processes that `access` allows.
   void open(SharedAccess access);
-  /// Maps the existing space `name`. If there is none, maps the only space whose name begins with
-  /// `name` and a dot; runs give their spaces such names. "alice/solver" is the space `solver` of
-  /// the user alice, who must allow other users to map it.
+  /// Maps the existing space `name`. If no space has this name, maps the only space whose name
+  /// begins with `name` and a dot, because runs give such names to their spaces. "alice/solver" is
+  /// the space `solver` of the user alice, who must allow other users to map it.
   /// Throws: SharedSpaceError if no space or several match, if the version or the user differs, or
   ///         if the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
@@ -78,8 +79,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  /// Whether this process may write to the shared memory. If not, it may call only functions that
-  /// do not write.
+  /// Whether this process may write to the shared memory. If false, this process may call only
+  /// functions that do not write.
   bool may_write() const { return may_write_; }
   std::size_t bytes() const { return bytes_; }  ///< memory limit of the space
   std::byte* at(std::size_t offset) const { return base_ + offset; }
@@ -95,10 +96,11 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Returns the processes that map the space, by index. Unused entries are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
   std::string process_name(std::uint32_t process) const;
-  /// Returns the process that made the space; nullopt after that process has detached properly. If
-  /// the owner has died, dead_owner() returns a text about it such as "process 1234 (solver)", even
-  /// after another process has got its entry.
+  /// Returns the owner: the process that made the space. Returns nullopt after that process has
+  /// detached properly.
   std::optional<std::uint32_t> owner() const;
+  /// If the owner has died, returns a text about the owner such as "process 1234 (solver)", even
+  /// after another process has got the owner's entry. Otherwise returns nullopt.
   std::optional<std::string> dead_owner() const;
   /// Wakes processes of the space: bit i of `processes` stands for the process with index i.
   void ring(std::uint32_t processes) const;
@@ -124,18 +126,18 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     std::optional<Locked> locked_;
   };
-  /// Tries for `patience` to take the lock. Returns nullopt if another process held it for longer.
-  /// Otherwise returns whether the last holder died while it held the lock. With a patience of 0 it
-  /// tries once and never sleeps.
+  /// Tries for `patience` to take the lock. Returns nullopt if another process held the lock for
+  /// longer. Otherwise returns whether the last holder died while it held the lock. With a patience
+  /// of 0, tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Longest wait for a lock by callers that delay other work while they wait. They try again
-  /// later.
+  /// Longest wait for a lock (20 ms) by callers whose wait delays other work. After 20 ms such a
+  /// caller stops waiting, and tries again later.
   static constexpr base::Nanos brief_patience{20'000'000};
 
   /// Removes what a dead process has left: its locks, waiting moves, holds and entry. Does nothing
-  /// if that was done before. Returns false if another process holds a lock that is needed. The
-  /// entry of the dead process then stays, and a later call must remove it.
+  /// if an earlier call has removed them. Returns false if another process holds a lock that is
+  /// needed. The entry of the dead process then stays, and a later call must remove the entry.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/names.cpp — search for spaces in `/proc`, and for spaces of other users by their
-// named sockets (DescriptorDoor)
+// pastset/shared/names.cpp — search for shared spaces of this user and of other users
 #include "pastset/shared/names.hpp"
 
 #include <fcntl.h>

@@ -11,8 +11,8 @@
 
 namespace pastset::shared {
 
-/// Spaces are found by a search in `/proc`. There is no registry that would have to be cleaned up
-/// after the death of a process.
+/// Spaces are found by a search in `/proc`. A registry of spaces would have to be cleaned up after
+/// the death of a process.
 
 /// Prefix of the memfd name of every space, as shown in `/proc/PID/fd`.
 inline constexpr const char* memory_prefix = "paths-space-";
@@ -28,15 +28,15 @@ std::vector<Found> find_spaces();
 base::Descriptor open_found(const Found& found, int how);
 /// Whether the space is complete: its first elements exist, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether a new space may take the name of this space. That is the case if the owner has died,
-/// even if no process has noticed that yet. It is also the case if the owner has detached and the
-/// space has no element.
+/// Whether a new space may take the name of this space. Returns true if the owner has died, even if
+/// no process has noticed its death yet. Also returns true if the owner has detached and the space
+/// has no element.
 bool is_orphan(const Found& found);
-/// Returns the open spaces of that name. If there is none, returns those whose names begin with
-/// that name and a dot.
+/// Returns the open spaces named `name`. If there are none, returns the open spaces whose names
+/// begin with `name` and a dot.
 std::vector<Found> find_named(const std::string& name);
 
-/// Name of another user's space that others may map, such as "alice/solver".
+/// Name of a space of another user, such as "alice/solver".
 struct OthersName {
   std::string user, name;
   uid_t number = 0;

@@ -29,13 +29,13 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
 
 // ---- larger tuples, in the arena
 
-/// Rounds the size of a tuple or extent up. Small sizes become whole cache lines. Large ones become
-/// whole pages, so that they can be returned to the kernel.
+/// Rounds the size of a tuple or extent up. Small sizes become whole cache lines. Large sizes
+/// become whole pages, so that the memory can be returned to the kernel.
 constexpr std::uint64_t extent_bytes(std::uint64_t bytes) {
   return bytes < 16 * page_bytes ? in_lines(bytes) : in_pages(bytes);
 }
-/// Returns the length of an extent (range of memory) for `bytes`. There are only a few lengths, so
-/// a free extent often has exactly the length that the next tuple needs.
+/// Returns the length of an extent (range of memory) for `bytes`. Only a few different lengths
+/// exist, so a free extent often has exactly the length that the next tuple needs.
 constexpr std::uint64_t extent_length(std::uint64_t bytes) {
   const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 8, line_bytes);
   return (bytes + step - 1) / step * step;
@@ -62,7 +62,7 @@ constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
   // Tuples in chunks need more memory, because the end of each chunk is unused, and the first and
-  // last chunk are not full. Half as much memory again suffices.
+  // last chunk are not full. One and a half times the memory suffices.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 

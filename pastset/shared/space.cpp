@@ -205,7 +205,8 @@ Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
 }
 
 /// Writes all fields of an element except name, template, generation and state. The order of the
-/// writes matters: if the process dies meanwhile, the sizes written so far fit the region.
+/// writes matters: if the process dies between two writes, the sizes written so far still fit the
+/// region.
 void describe(shared::Element& one, const Region& region, const ElementOptions& options,
               const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/space.hpp — a PastSet in memory that several processes of a machine map.
+// pastset/shared/space.hpp — a PastSet in memory that several processes of a machine map
 #pragma once
 #include <map>
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace pastset {
 
-/// A space (pastset/space.hpp) in shared memory: one process observes tuples that another moves,
-/// without a message. Its elements are SharedElements. See docs/reference/shared-space.md.
+/// A space (pastset/space.hpp) in shared memory: one process observes tuples that another process
+/// moves, without a message. Its elements are SharedElements. See docs/reference/shared-space.md.
 ///
 /// Owns:        this process's entry in the shared memory, and two OS threads that mostly sleep.
 ///              Payloads that were read keep the memory mapped after the space is destroyed.
@@ -33,13 +33,13 @@ class SharedSpace {
     ElementOptions options = {};
     SharedSizes sizes = {};
   };
-  /// Makes a new space. It disappears when no process maps it any more. It contains exactly the
-  /// given `elements` when other processes can first find it.
+  /// Makes a new space. The space disappears when no process maps it any more. When other processes
+  /// can first find the space, it contains exactly the given `elements`.
   /// Requires: there is no space of that name.
   static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
                                            std::span<const Entered> elements = {});
   /// Maps an existing space. A space of another user may be read-only: its elements are then
-  /// SharedElementReaders, and enter() cannot make new ones.
+  /// SharedElementReaders, and enter() cannot make new elements.
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
   /// Maps a space from a descriptor that another process handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});

@@ -10,7 +10,7 @@
 namespace pastset {
 
 /// The places of withdrawn moves in the line (the queue of moves that wait for room) of a shared
-/// element. While another process holds the element, this process cannot free them.
+/// element. This process cannot free the places while another process holds the element.
 ///
 /// Thread-safe: no.
 /// Requires:    the mutex of the element is held.
@@ -20,7 +20,7 @@ class WithdrawnMoves {
 
   bool empty() const { return places_.empty(); }
   void add(std::uint32_t place) { places_.push_back(place); }
-  /// Frees the places. Then appends the tuples of the moves behind them, if there is room.
+  /// Frees the places. Then appends the tuples of the moves that still wait, while there is room.
   /// Requires: the lock of the log is held too.
   void free_places() {
     const std::vector<std::uint32_t> places = std::exchange(places_, {});
@@ -29,10 +29,10 @@ class WithdrawnMoves {
       is_deleted ? log_.line().forget(place) : log_.line().leave(place, log_.users());
     if (is_deleted) return;
     try {
-      // on_ring() then completes the admitted moves.
+      // This process's Doorbell then calls on_ring(), which completes the admitted moves.
       if (log_.admit()) log_.users().ring_this_process();
     } catch (const ElementError&) {
-      // Waiters detect the error themselves.
+      // Waiters of the element detect the error themselves.
     }
   }
 
