@@ -11,8 +11,8 @@
 
 namespace runtime {
 
-/// A member of a set. It is in the list of its completion until the event has happened, and in the
-/// list of the set afterwards.
+/// A completion as a member of one WaitSet. Until its event has happened, it is in the list of the
+/// completion; afterwards it is in the list of the set.
 struct Completion::Watch {
   std::shared_ptr<Completion> completion;
   WaitSet* set = nullptr;
@@ -84,8 +84,8 @@ std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
   return member;
 }
 
-/// Adds a member whose event has happened to the list for any(). Wakes any(), and also all() if it
-/// was the last member.
+/// Adds a member whose event has happened to the list for any(). Wakes any(). Also wakes all() if
+/// the events of all members have now happened.
 /// Requires: the mutex of the completion is held.
 void WaitSet::tell(Watch& watch, DeferredWakes& wakes) {
   Lock lock(mutex_);
@@ -105,8 +105,8 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // The end of `gone` below possibly destroys the completion with its mutex. That is safe: a
-    // thread that called complete() has unlocked the mutex by now.
+    // The destruction of `gone` below possibly destroys the completion with its mutex. That is
+    // safe, because a thread that called complete() has unlocked the mutex by now.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;

@@ -35,8 +35,8 @@ class Completion {
 
   bool done() const { return done_.load(std::memory_order_acquire); }
   /// Marks the event as happened and wakes the waiters. Must be called exactly once. The completion
-  /// must exist until the call returns. A caller that holds a mutex passes `wakes`, which it
-  /// destroys after the unlock of the mutex: only then are the waiters woken.
+  /// must exist until the call returns. A caller that holds a mutex passes `wakes`, and destroys
+  /// `wakes` after it has unlocked the mutex. The waiters are then woken only at that time.
   void complete();
   void complete(DeferredWakes& wakes);
   /// Blocks until the event has happened. Returns false if the deadline, on the caller's clock,
@@ -50,22 +50,23 @@ class Completion {
 
   Mutex mutex_;
   std::atomic<bool> done_{false};
-  WaitList waiting_;  // contexts that are blocked in wait(), without those of WaitSets
+  WaitList waiting_;  // contexts that are blocked in Completion::wait(), not in a WaitSet
   Watch* first_ = nullptr;
 };
 
-/// A set of completions for which one context waits together, until any or until all of them have
-/// happened. The cost of any() and of completing a member does not depend on the size of the set.
+/// A set of completions, its members. One context waits for the event of any member, or for the
+/// events of all members. The cost of any() and of completing a member does not depend on the size
+/// of the set.
 ///
 /// Usage: add() each started operation. any() returns each member once, in the order in which they
 ///   were completed.
-/// Owns: a reference to each completion until any() has returned it or remove() is called. The
-///   destructor cancels nothing.
-/// Thread-safe: no, one OS thread or fiber at a time. It may be an OS thread that the runtime did
-///   not start. Any thread may complete the completions.
+/// Owns: a reference to each completion, until any() has returned or remove() has removed the
+///   member. The destructor cancels nothing.
+/// Thread-safe: no, one OS thread or fiber at a time. The runtime need not have started that OS
+///   thread. Any thread may complete the completions.
 /// Blocks: any() and all(), without polling and without a context per member.
-/// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as
-///   documented below, and if a thread outside the run waits on a virtual clock.
+/// Throws: the Stop with which the context is cancelled; the set is then unchanged. UsageError as
+///   documented below. Also UsageError if a thread outside the run waits on a virtual clock.
 class WaitSet {
  public:
   /// Creates an empty set. Deadlines are on the clock of `runtime`, which must outlive the set.
@@ -86,9 +87,9 @@ class WaitSet {
 
   /// Returns the number of members that any() has not returned yet.
   std::size_t size() const { return members_.size(); }
-  /// Blocks until the event of any remaining member has happened, and returns the number of that
-  /// member, which is then no longer in the set. Returns nullopt if the deadline passed first.
-  /// Throws UsageError if the set is empty.
+  /// Blocks until the event of any member has happened. Removes that member from the set and
+  /// returns its number. Returns nullopt if the deadline passed first. Throws UsageError if the set
+  /// is empty.
   std::optional<std::size_t> any(Deadline deadline = Deadline::never());
   /// Like any(), but never blocks. Returns nullopt if no member's event has happened.
   std::optional<std::size_t> try_any();
@@ -110,7 +111,7 @@ class WaitSet {
   Members members_;                       // members that any() has not returned yet
   std::vector<Members::node_type> kept_;  // nodes for reuse, so that steady use allocates no memory
   std::size_t next_member_ = 0;
-  Mutex mutex_;  // guards the members below, which completing threads change
+  Mutex mutex_;  // guards the data members below, which any thread may change
   WaitList any_, all_;
   Watch* first_ = nullptr;  // list of members whose event has happened
   Watch* last_ = nullptr;

@@ -25,9 +25,9 @@ class Continuation {
 void schedule(Runtime& runtime, Continuation& continuation);
 
 /// Returns the instant at which `deadline` ends a wait. For a default deadline on the virtual clock
-/// it returns Nanos::max(), because default deadlines do not exist there.
+/// it returns Nanos::max(), because default deadlines have no effect there.
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
-/// Returns the one of the two deadlines that ends a wait first.
+/// Returns `left` or `right`, whichever deadline ends a wait first.
 Deadline sooner(const Runtime& runtime, Deadline left, Deadline right);
 
 }  // namespace runtime

@@ -31,18 +31,20 @@ class Pending {
   ~Pending() = default;
 };
 
-/// Handle of an operation that was started without blocking: paths::Path::start(),
-/// groups::Group::start(), pastset::Element::start_observe(), paths::MessageGroup::send() and
-/// receive() return one. A default-constructed or moved-from handle is empty.
+/// Handle of an operation that was started without blocking. It is returned by
+/// paths::Path::start(), groups::Group::start(), pastset::Element::start_observe(),
+/// paths::MessageGroup::send() and receive(). A default-constructed or moved-from handle is empty.
 ///
-/// If the handle of an unfinished operation is destroyed, or if the deadline of wait() passes, the
-/// effect depends on the kind of the operation:
-/// - path: the operation continues, but no caller gets its result. wait() throws TravelError.
-/// - group: the destructor waits. At the deadline the operation fails on all hosts, and wait()
-///   throws TravelError.
-/// - element: the operation is cancelled. wait() throws DeadlinePassed.
-/// - message: a message to another host is still sent (from lent memory only until the handle is
-///   destroyed). An awaited message is dropped when it arrives. wait() throws TravelError.
+/// The handle of an unfinished operation may be destroyed, or the deadline of wait() may pass. The
+/// effect of both depends on the kind of the operation:
+/// - path: the operation continues, but no caller gets its result. At the deadline, wait() throws
+///   TravelError.
+/// - group: the destructor waits for the operation. At the deadline, the operation fails on all
+///   hosts, and wait() throws TravelError.
+/// - element: the operation is cancelled. At the deadline, wait() throws DeadlinePassed.
+/// - message: a message to another host is still sent, but from lent memory only until the handle
+///   is destroyed. An awaited message is dropped when it arrives. At the deadline, wait() throws
+///   TravelError.
 ///
 /// Owns: a share of the state of the operation.
 /// Thread-safe: no, one OS thread or fiber at a time; some operations have further restrictions.
@@ -73,7 +75,7 @@ class Handle {
     return {operation_, &usable("the completion of").completion()};
   }
   /// Blocks until the operation has ended, and returns its result. May be called once.
-  /// Throws: the error of the operation, or, if the deadline passes first, the error in the list
+  /// Throws: the error of the operation. If the deadline passes first, throws the error in the list
   ///   above the class.
   T wait(Deadline deadline = Deadline::never()) {
     Pending<T>& operation = usable("wait for");
@@ -83,7 +85,8 @@ class Handle {
   /// Cancels an operation on an element, such as a read that waits for a tuple. Returns true if the
   /// operation is cancelled, and will therefore never happen. Returns false and changes nothing
   /// - if the operation has already happened. wait() returns its result.
-  /// - if it is not an operation on an element. It continues, and wait() returns its result.
+  /// - if the operation is not on an element. The operation continues, and wait() returns its
+  ///   result.
   /// - if wait() would throw UsageError, such as after an earlier call of wait().
   bool cancel() {
     if (operation_ == nullptr || spent_ != nullptr || !operation_->cancel()) return false;

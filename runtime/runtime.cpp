@@ -207,7 +207,7 @@ void say_unowned(const std::exception_ptr& thrown) {
 
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  work = nullptr;  // destroys captures before join() returns, as they may use its caller's data
+  work = nullptr;  // destroyed before join() returns: captures may use data of join()'s caller
   if (thrown && held.use_count() == 1) say_unowned(thrown);
   DeferredWakes wakes;
   Lock lock(mutex);

@@ -100,9 +100,9 @@ class Work {
  protected:
   /// Does the work, in a service context. Not called if the runtime ends before the work starts.
   virtual void run() = 0;
-  /// Called after run(), in the same context, with the exception that run() threw. It is the last
-  /// call for this start: from then on the work may be started again or destroyed. Must not block
-  /// or throw. It must first call let_go(), while it holds the mutex that the creator holds during
+  /// Called after run(), in the same context, with the exception that run() threw. This is the last
+  /// call for this start, so afterwards the work may be started again or destroyed. Must not block
+  /// or throw. Must first call let_go(), while it holds the mutex that the creator holds during
   /// each cancel().
   virtual void ended(std::exception_ptr error) = 0;
   /// Cancels started work like Task::cancel(). Requires: ended() has not called let_go() yet, and
@@ -130,7 +130,7 @@ inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
 enum class Waiting : std::uint8_t {
-  adaptive,  ///< polls first at waits where polling has proved faster, then sleeps
+  adaptive,  ///< polls first if polling has proved faster at this wait, then sleeps
   sleep,     ///< sleeps immediately
 };
 
@@ -151,8 +151,8 @@ struct RuntimeOptions {
 ///   thread, which sleeps in the kernel while it has nothing to do.
 /// - Virtual clock: everything is a fiber of the OS thread that called run(). If no fiber is ready,
 ///   time jumps to the next event. The run ends with a Deadlock if there is no next event, or if
-///   contexts run a million times while time stands still. Two runs of the same code see the same
-///   times and the same order.
+///   contexts run extremely often (at least a million times) while time stands still. Two runs of
+///   the same code see the same times and the same order.
 ///
 /// A stack overflow ends the process with a report of the context's name and stack size. There is
 /// no report if more than guarded_fibers_max fibers exist or says_overflows is off.
@@ -167,11 +167,11 @@ class Runtime {
   bool is_virtual() const;
   /// Returns the time since this runtime was created, in nanoseconds. Any context may call it.
   Nanos now() const;
-  /// Returns the same time as now(), but costs less. For deadlines that are seconds away. Equals
-  /// now() on the virtual clock; on the steady clock it may lag by a few milliseconds.
+  /// Returns approximately now(), at a lower cost, for deadlines that are seconds away. On the
+  /// steady clock the result may lag by a few milliseconds. On the virtual clock it equals now().
   Nanos roughly_now() const;
   /// Returns how often contexts have started, or continued after a wait, in total. This number
-  /// measures the cost of a simulation; 0 on the steady clock.
+  /// measures the cost of a simulation. On the steady clock it is 0.
   std::uint64_t events() const;
   /// Returns the system time at which now() was 0: nanoseconds since 1970 in UTC. For files and
   /// output, not for measurements. 0 on the virtual clock.
@@ -188,9 +188,9 @@ class Runtime {
   void sleep_for(Nanos span);
 
   /// Runs `main` as the first context. When `main` has returned or thrown, cancels and joins the
-  /// contexts that still run; those that have not started never start. Then returns, or throws the
-  /// exception of `main`. On the virtual clock it throws Deadlock after a deadlock, even if a
-  /// context caught it.
+  /// contexts that still run. Contexts that have not started never start. Then returns, or throws
+  /// the exception of `main`. On the virtual clock run() throws Deadlock after a deadlock, even if
+  /// a context caught the Deadlock.
   void run(std::function<void()> main);
 
   /// Begin and end a run, for a process that starts its own threads and therefore cannot call
@@ -207,14 +207,14 @@ class Runtime {
   /// std::runtime_error if there is no OS thread or no stack for it.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 
-  /// Starts `work` in a service context. If a service context or a callback calls it, it allocates
+  /// Starts `work` in a service context. A call from a service context or a callback allocates
   /// nothing, unless more services run at the same time than ever before.
   void begin(ContextName name, Work& work);
 
-  /// Runs `work` soon on the OS thread of the services. `work` must not block, because no context
-  /// is running then. For a thread outside the runtime this is the only way to start code in the
-  /// runtime. Any thread may call it, but no signal handler may. On the virtual clock only the
-  /// thread that called run() may call it.
+  /// Runs `work` soon on the OS thread of the services. `work` must not block, because it runs
+  /// outside of any context. A thread outside the runtime can start code in the runtime only with
+  /// this function. Any thread may call it, but no signal handler may. On the virtual clock only
+  /// the thread that called run() may call it.
   void wake_from_outside(std::function<void()> work);
 
   /// Calls `on_readable` on the services' OS thread, outside of any context, whenever `descriptor`
@@ -265,8 +265,9 @@ class ThreadAttachment {
 /// be reused.
 const void* calling_context();
 /// Runs the other services of the calling service's OS thread, handles arrived messages, and then
-/// returns. A service calls it if it would otherwise occupy the OS thread for long. Returns
-/// immediately in a thread, in a callback, on the virtual clock, and if the caller is cancelled.
+/// returns. A service should call this function if it would otherwise occupy the OS thread for
+/// long. Returns immediately in a thread, in a callback, on the virtual clock, and if the caller is
+/// cancelled.
 void yield_to_services();
 /// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();

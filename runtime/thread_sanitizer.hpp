@@ -11,8 +11,8 @@
 
 /// These functions report runtime::Mutex to the thread sanitizer, which otherwise recognises only
 /// atomics and the mutexes of libraries. The sanitizer then knows which thread or fiber holds which
-/// mutex, and in which order they lock them. In other builds they do nothing, except order_all()
-/// and copy_unseen().
+/// mutex, and in which order mutexes are locked. In other builds they do nothing, except
+/// order_all() and copy_unseen().
 namespace runtime::thread_sanitizer {
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
@@ -26,17 +26,16 @@ inline void tried_mutex(void* mutex, bool is_taken) {
 inline void unlock_mutex(void* mutex) { __tsan_mutex_pre_unlock(mutex, 0); }
 inline void unlocked_mutex(void* mutex) { __tsan_mutex_post_unlock(mutex, 0); }
 inline void forget_mutex(void* mutex) { __tsan_mutex_destroy(mutex, 0); }
-/// Acts as a full fence. It is an atomic addition, because the sanitizer does not understand
-/// fences.
+/// Acts as a full fence. Uses an atomic addition, because the sanitizer does not understand fences.
 inline void order_all() {
   static std::atomic<int> all{0};
   all.fetch_add(0, std::memory_order_seq_cst);
 }
 /// Whether this build is for the thread sanitizer.
 inline constexpr bool is_on = true;
-/// Copies bytes that a thread of a library wrote. The sanitizer does not see how a library that is
-/// not built for it orders its threads. It would therefore report a race for each word that is
-/// read. It does not see the reads of this function.
+/// Copies bytes that a thread of a library wrote. If a library is not built for the sanitizer, the
+/// sanitizer does not see how the library orders its threads. It would therefore report a race for
+/// each word that is read. The reads of this function are hidden from the sanitizer.
 __attribute__((noinline, no_sanitize_thread)) inline void copy_unseen(std::byte* to,
                                                                       const std::byte* from,
                                                                       std::size_t size) {

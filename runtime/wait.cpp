@@ -149,8 +149,8 @@ std::vector<Context*> DeferredWakes::take_services() {
 
 void DeferredWakes::carry_out() {
   notify_all();
-  // Reads `is_service` from the entry, because an earlier wake-up may already have ended the
-  // context.
+  // Reads `is_service` from the entry, not from the context: an earlier wake-up may already have
+  // ended the context.
   for (const One& one : others_)
     if (one.is_service) one.wake();
   if (futex_ != nullptr) futex_->change();

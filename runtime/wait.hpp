@@ -16,10 +16,10 @@ namespace runtime {
 
 using base::Nanos;
 
-/// A mutex that guards state for a few instructions. It is never held while blocking:
-/// WaitList::wait() releases it. It may be destroyed once it is unlocked, even if its last user has
-/// not returned from unlock(). If the mutex is held, lock() polls for slightly longer than a few
-/// instructions and then sleeps.
+/// A mutex that guards state for a few instructions. A thread or fiber never holds a Mutex while
+/// blocked: WaitList::wait() releases it. A Mutex may be destroyed once it is unlocked, even if its
+/// last user has not returned from unlock(). If the mutex is held, lock() polls for slightly longer
+/// than a few instructions and then sleeps.
 ///
 /// Why: unlock() is a plain store, because an atomic exchange would wait until all earlier stores
 ///   are visible. unlock() can therefore miss a thread that falls asleep at the same time. Such a
@@ -27,7 +27,7 @@ using base::Nanos;
 class Mutex {
  public:
   Mutex() = default;
-#ifdef PATHS_TSAN  // without it, static mutexes need no destructor
+#ifdef PATHS_TSAN  // without PATHS_TSAN, static mutexes need no destructor
   ~Mutex() { thread_sanitizer::forget_mutex(this); }
 #endif
   Mutex(const Mutex&) = delete;
@@ -76,9 +76,9 @@ class Futex;
 
 /// Instant at which a wait ends, on the runtime's clock.
 ///
-/// A written deadline is set in the config, and it is an ordinary event when it passes. A default
-/// deadline only prevents endless waits on the steady clock. On the virtual clock it has no effect,
-/// because a wait that nothing can end is reported as a deadlock there.
+/// A written deadline is set in the config, and may pass in an ordinary run. A default deadline
+/// only prevents endless waits on the steady clock. On the virtual clock a default deadline has no
+/// effect, because a wait that nothing can end is reported as a deadlock there.
 struct Deadline {
   Nanos at = Nanos::max();
   bool written = false;
@@ -99,7 +99,7 @@ enum class Woken : std::uint8_t { notified, expired };
 
 /// Exception that a wait throws if its context must end. It is not a std::exception, so code that
 /// handles ordinary errors does not catch it. Every later wait of the context throws it again at
-/// once. If the code keeps catching it and waiting, the process ends with a message.
+/// once. If the code keeps catching the Stop and waiting, the process ends with a message.
 class Stop {
  public:
   explicit Stop(std::string what) : what_(std::move(what)) {}
@@ -118,7 +118,7 @@ class Cancelled : public Stop {
 };
 
 /// The run on the virtual clock cannot make progress. If no context can ever wake, what() lists the
-/// waits. If time stands still while contexts run, what() lists the most active ones.
+/// waits. If time stands still while contexts run, what() lists the most active contexts.
 class Deadlock : public Stop {
  public:
   using Stop::Stop;
@@ -132,7 +132,7 @@ class Deadlock : public Stop {
 class Waiter {
  protected:
   ~Waiter() = default;
-  /// Handles the event. Must not block. The object may be destroyed as soon as this is called.
+  /// Handles the event. Must not block. The object may be destroyed as soon as notify() is called.
   virtual void notify() noexcept = 0;
 
  private:
@@ -143,11 +143,11 @@ class Waiter {
 /// Wake-ups that are decided under a mutex and carried out after it is unlocked. Declare it before
 /// the Lock, so that it is destroyed after the Lock.
 ///
-/// Why: a thread that is woken while the mutex is locked would block on it immediately. Between OS
-///   threads that costs milliseconds when there are more threads than cores.
+/// Why: a thread that is woken while the mutex is locked would immediately block on the mutex. With
+///   more OS threads than cores, this costs milliseconds.
 /// Order: the destructor first notifies the Waiters, then wakes service contexts, then application
-///   threads. A caller calls services_first() instead if replies to other hosts are more urgent
-///   than its own work.
+///   threads. A caller calls services_first() before the destructor runs if replies to other hosts
+///   are more urgent than the caller's own work.
 class DeferredWakes {
  public:
   DeferredWakes() = default;
@@ -217,7 +217,7 @@ class WaitList {
   void remove(Place& place);
   Place* first_ = nullptr;
   Place* last_ = nullptr;
-  Futex* futex_ = nullptr;  // futex on which OS threads wait; nullptr until one has waited
+  Futex* futex_ = nullptr;  // futex on which OS threads wait; nullptr before the first wait
   std::uint32_t threads_ = 0;
   std::uint32_t wakes_ = 0;
 };

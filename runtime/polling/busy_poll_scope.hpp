@@ -11,11 +11,12 @@ class Context;
 /// receive shortly.
 ///
 /// Usage: for code that computes for at most a few microseconds between its waits. During such a
-///   computation no thread handles messages, not even those for other threads. A wait that sleeps
-///   ends the registration until the next wait.
-/// Why: two processes often send and wait in turn. Without this scope each would find that the
-///   other is not polling, because the other is just sending.
-/// Thread-safe: no. The thread that creates it also destroys it. It does nothing in a fiber.
+///   computation no thread handles messages, not even messages for other threads. A wait that
+///   sleeps ends the registration until the next wait.
+/// Why: two processes often send and wait in turn. Without this scope, each process would find that
+///   its peer is not polling, because the peer is just sending.
+/// Thread-safe: no. The thread that creates it also destroys it. This object does nothing in a
+///   fiber.
 class BusyPollScope {
  public:
   BusyPollScope();

@@ -11,11 +11,11 @@ namespace runtime {
 struct Looks;
 
 /// A word on which OS threads wait until its value changes. A change wakes all waiters with one
-/// system call (futex), or without one if no waiter sleeps (runtime/polling/polling.hpp). Private
-/// to runtime/.
+/// system call (futex). If no waiter sleeps, a change needs no system call
+/// (runtime/polling/polling.hpp). Private to runtime/.
 ///
-/// Owns: instances are never freed but reused, so a late change only causes a spurious wake-up.
-///   Every waiter checks its condition again.
+/// Owns: instances are never freed but reused. A change() that arrives after the end of a wait
+///   therefore only causes a spurious wake-up. Every waiter checks its condition again.
 /// Thread-safe: yes.
 class alignas(64) Futex {
  public:

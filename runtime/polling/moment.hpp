@@ -16,9 +16,9 @@ constexpr timespec timespec_of(base::Nanos span) {
 }
 
 /// Calls `still` repeatedly for about 2 us, and returns whether it was true each time.
-/// Why: between two of its waits, a polling thread does not poll for about that time. Before a
-///   caller wakes such a thread, it calls this function: the thread may poll again without a
-///   wake-up.
+/// Why: a polling thread interrupts its polling for about 2 us between two of its waits. A caller
+///   that is about to wake such a thread first calls this function. The thread often polls again
+///   within that time, and then needs no wake-up.
 /// Thread-safe: yes.
 template <class Still>
 bool for_a_moment(const Still& still) {

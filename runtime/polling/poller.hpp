@@ -17,10 +17,10 @@ class Poller {
   virtual ~Poller() = default;
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
-  /// Registers the caller, which polls repeatedly until end_polling().
+  /// Registers the caller as polling. The caller must call poll() repeatedly until end_polling().
   virtual void begin_polling() = 0;
-  /// Receives the messages that have arrived, unless another thread is doing so. Returns whether it
-  /// received any.
+  /// Receives the messages that have arrived, unless another thread is receiving them. Returns
+  /// whether this call received a message.
   virtual bool poll() = 0;
   /// Unregisters the caller. While a thread is registered, messages arrive without a wake-up. The
   /// last thread that unregisters therefore receives such messages in this call.

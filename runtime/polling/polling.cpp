@@ -18,19 +18,19 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Duration of polling with pauses before the first yield, if another process changes the value.
-// Without other processes it is CoreContention::empty_yield().
+// Duration of polling with pauses before the first yield, if another process changes the polled
+// value. If only threads of this process change it, the duration is CoreContention::empty_yield().
 constexpr Nanos pausing_for_processes{3'000};
-// Duration of polling with yields: `yielding`, and `yielding_for_each` for each known thread. It
-// must exceed the duration of a round in which every thread has to be woken; otherwise polling
-// would never succeed.
+// Duration of polling with yields: `yielding` plus `yielding_for_each` per known thread. It must
+// exceed the duration of a round in which every thread has to be woken; otherwise polling would
+// never succeed.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
-// Additional duration if messages arrive from other processes. It is a constant, because the number
-// of their threads is unknown.
+// Additional duration if messages arrive from other processes. It does not depend on the number of
+// threads, because the number of threads of other processes is unknown.
 constexpr Nanos yielding_for_processes{300'000};
 
 // Number of polls without a yield after a message has arrived. Messages of several processes arrive
-// close together, so the next one may arrive before a yield would end.
+// close together, so the next message may arrive before a yield would end.
 constexpr int looks_after_some = 40;
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;

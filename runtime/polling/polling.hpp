@@ -12,8 +12,8 @@
 
 namespace runtime {
 
-/// A sleep with its wake-up costs tens of microseconds if the core halts meanwhile. A polling
-/// thread notices a change in less than one microsecond, but takes a core from threads that
+/// A sleep with its wake-up costs tens of microseconds if the core halts during the sleep. A
+/// polling thread notices a change in less than one microsecond, but takes a core from threads that
 /// compute. All types in this file are private to runtime/ and thread-safe.
 
 /// Record of how often polling has shortened the waits with the same Reason.
@@ -40,7 +40,7 @@ class SpinHistory {
 };
 
 /// Detects whether other programs use our cores. If they do, threads should not yield, because a
-/// yield gives the other program a whole time slice.
+/// yield gives such a program a whole time slice.
 class CoreContention {
  public:
   /// A yield that lasts this long shows that another program uses the core.
@@ -53,12 +53,12 @@ class CoreContention {
   /// A yield that lasts longer than `empty_yield` has run another thread.
   explicit CoreContention(Nanos empty_yield) : empty_yield_(empty_yield) {}
   Nanos empty_yield() const { return empty_yield_; }
-  /// Returns a value for `empty_yield`: twice the shortest of several yields, 1 us to 5 us. On some
-  /// virtual machines even an empty yield takes more than 1 us.
+  /// Returns a value for `empty_yield`: twice the shortest of several yields, but at least 1 us and
+  /// at most 5 us. On some virtual machines even an empty yield takes more than 1 us.
   static Nanos measure_empty_yield();
   bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
   void note_yield(Nanos began, Nanos ended);
-  /// Whether the last yield ran another thread. If so, a thread that polls without yielding may
+  /// Whether the last yield ran another thread. If true, a thread that polls without yielding may
   /// keep the core from the very thread for which it waits.
   bool share_our_cores() const { return share_our_cores_.load(relaxed); }
 
@@ -75,8 +75,8 @@ class Context;
 /// The pollers of a runtime, which its threads poll while they wait.
 class Pollers {
  public:
-  /// Adds a poller. Threads poll only the first Looking::most pollers. Messages of the others
-  /// arrive by wake-ups.
+  /// Adds a poller. Threads poll only the first Looking::most pollers. The messages of further
+  /// pollers arrive by wake-ups.
   void add(Poller& poller);
   /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
@@ -114,13 +114,13 @@ class Pollers {
   std::atomic<std::size_t> used_{0};  // number of entries that were ever in use
 };
 
-/// Permission for a thread to poll before it sleeps, and the pollers that it polls meanwhile.
+/// Whether a thread may poll before it sleeps, and the pollers that it then polls.
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
   /// Context of the thread, with the registration of its BusyPollScope.
   Context* context = nullptr;
-  bool for_processes = false;  ///< whether another process will change the value
+  bool for_processes = false;  ///< whether another process changes the polled value
 };
 
 /// Polls until `value` differs from `seen`, but at most until the time `until` (steady clock), and

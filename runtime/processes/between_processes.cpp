@@ -29,7 +29,7 @@ namespace runtime {
 namespace {
 
 /// Sleeps while the futex is `seen`, for at most `at_most`. Returns false if that time has passed.
-/// It may return early, so callers check their condition after it returns.
+/// The function may return early, so callers check their condition again.
 bool sleep_at(std::atomic<std::uint32_t>& futex, std::uint32_t seen, Nanos at_most) {
   const timespec span = timespec_of(at_most);
   const timespec* const most = at_most == Nanos::max() ? nullptr : &span;
@@ -60,28 +60,29 @@ std::uint64_t start_of(std::uint32_t pid) {
 /// Result of open_process(): a descriptor that becomes readable when the process ends.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // true = the process has ended; false without a descriptor = unknown
+  bool is_gone = false;  // true = the process has ended; false and no descriptor = unknown
 };
 
-/// Opens a process. A process counts as ended only if that is certain. It does not count as ended
-/// if there is no free descriptor or no permission.
+/// Opens a process. Sets `is_gone` only if the process has certainly ended. Does not set it if the
+/// process cannot be opened because there is no free descriptor or no permission.
 Opened open_process(const ProcessIdentity& process) {
   base::Descriptor opened(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   if (!opened && (errno == ESRCH || errno == EINVAL || errno == ENOENT)) return {{}, true};
   const std::uint64_t started = start_of(process.pid);
   if (started != 0 && process.started != 0 && started != process.started) return {{}, true};
-  if (started == 0) opened.close();  // now unknown: the pid possibly belongs to another process
+  if (started == 0) opened.close();  // the state is unknown: the pid may belong to another process
   return {std::move(opened), false};
 }
 
 constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{1} << 30;
-// A waiter sleeps for this long before it checks whether the holder is alive. BellThreads usually
-// detects a death earlier.
+// Time that a waiter of a SharedLock sleeps before it checks whether the holder is alive.
+// BellThreads usually detects a death earlier.
 constexpr Nanos doubt{20'000'000};
-// Interval after which the thread tries again to open a process, or to report its end if `ended`
-// returned false.
+// Interval in milliseconds after which the thread that detects ended processes tries again to open
+// a process. It also reports an end again after this interval, if `ended` returned false.
 constexpr int again_ms = 200;
-// Maximum sleep of the thread that handles a bell. It then calls `rung` even without a ring.
+// Maximum sleep of the thread that handles a bell. After this time the thread calls `rung` even
+// without a ring.
 constexpr Nanos at_least_every{1'000'000'000};
 
 }  // namespace
@@ -284,7 +285,7 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // Starts `hearing` first, because the first thread is joined if the second one cannot start. A
+  // Starts `hearing` first, because the first thread is joined if the second thread cannot start. A
   // join of `answering` could block for ever: it calls `rung` at its start, and the caller of the
   // constructor may hold a lock that `rung` needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });

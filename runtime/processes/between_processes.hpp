@@ -25,8 +25,8 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
 /// Returns whether the caller is a fiber. Throws the Stop with which the context is cancelled.
 bool rest_fiber(Nanos span);
 
-/// Identity of a process of this machine. The kernel may reuse a pid, but the new process has
-/// another start time.
+/// Identity of a process of this machine. The kernel may reuse a pid, but the new process has a
+/// different start time.
 struct ProcessIdentity {
   std::uint32_t pid = 0;
   std::uint64_t started = 0;  ///< start time in clock ticks since the machine started
@@ -43,22 +43,22 @@ struct ProcessIdentity {
 struct SharedBell {
   std::atomic<std::uint32_t> rings;
   std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process that owns the bell sleeps
-  void ring();                           ///< any process may call it; never blocks
+  void ring();  ///< wakes the process; any process may call it; never blocks
 };
 
 /// A mutex in shared memory that is held for a few instructions. If a holder dies, the next process
 /// gets the lock, and lock() returns `holder_died`. Zeroed memory is an unlocked mutex.
 ///
 /// Why: a robust mutex of the C library stores pointers in the shared memory and follows them in
-///   unlock. An invalid write of one process would then crash another.
+///   unlock. An invalid write of one process would then crash a different process.
 /// Blocks: while other processes hold the lock, for at most `patience` for each holder in turn.
 class SharedLock {
  public:
   class Holders {
    public:
-    /// Whether the process with this number is alive. A waiter calls it if that process holds the
-    /// lock for long. The number of a dead process must not be reused soon: the new process would
-    /// seem to hold the locks of the dead one.
+    /// Whether the process with this number is alive. A waiter calls this function if that process
+    /// holds the lock for long. The number of a dead process must not be reused soon: the process
+    /// with the reused number would seem to hold the locks of the dead process.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -80,20 +80,20 @@ class SharedLock {
 
  private:
   Found lock_slowly(std::uint32_t me, const Holders& holders, Nanos patience);
-  // 0 = free. Otherwise the holder's number + 1, or a bit that tells that the holder has died.
-  // Another bit is set while processes sleep until the lock is free.
+  // 0 = free. Otherwise the holder's number + 1 or, if the holder has died, the bit `died`. The bit
+  // `sleepers` is also set while processes sleep until the lock is free.
   std::atomic<std::uint32_t> futex_;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// Two OS threads of this process that sleep in the kernel: one handles a bell, the other detects
-/// the ends of other processes.
+/// Two OS threads of this process that sleep in the kernel. The first thread handles a bell. The
+/// second thread detects the ends of other processes.
 class BellThreads {
  public:
-  /// Starts the threads. They call `rung` and `ended` outside of any runtime; neither may
-  /// throw. `rung` is called once at the start, after each ring, and at least every second. `ended`
-  /// is called only for processes passed to listen_for(). If it returns false, it is called again
-  /// for that process later.
+  /// Starts the threads. They call `rung` and `ended` outside of any runtime; neither may throw.
+  /// `rung` is called once at the start, after each ring, and at least every second. `ended` is
+  /// called only for processes passed to listen_for(). If `ended` returns false, it is called again
+  /// for the same process later.
   BellThreads(SharedBell& bell, std::function<void()> rung,
               std::function<bool(ProcessIdentity)> ended);
   ~BellThreads();  ///< blocks until both threads have ended; must not be called from them
@@ -112,10 +112,10 @@ class BellThreads {
 /// until `look` returns false.
 class LookingThread {
  public:
-  /// Calls `look` on the thread, outside of any runtime. `look` must not throw, and returns
-  /// whether polling is still needed. `every` is the interval between calls.
+  /// Calls `look` on the thread, outside of any runtime, at the interval `every`. `look` must not
+  /// throw, and returns whether polling is still needed.
   LookingThread(Nanos every, std::function<bool()> look);
-  ~LookingThread();  ///< must not be called from its thread
+  ~LookingThread();  ///< must not run on the thread of this object
   LookingThread(const LookingThread&) = delete;
   LookingThread& operator=(const LookingThread&) = delete;
   void begin();  ///< starts polling; any thread may call it

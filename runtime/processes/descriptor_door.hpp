@@ -15,8 +15,8 @@ namespace runtime {
 
 /// A door: a named socket that gives one descriptor to every process that connects to it. Processes
 /// find it by user and name. The name is in no file system and disappears with the process.
-/// Processes of any user may connect. They receive only the descriptor, and the door reads nothing
-/// from them.
+/// Processes of any user may connect. The processes receive only the descriptor, and the door reads
+/// nothing from them.
 ///
 /// Owns: a socket, and an OS thread that sleeps until a process connects.
 /// Throws: std::system_error, for example if the user already has a door of that name.
@@ -31,17 +31,17 @@ class DescriptorDoor {
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;
 
-  /// Connects to the door of that name and user, and returns its descriptor. Returns an empty one
-  /// if there is no such door, if it belongs to another user, or if nothing arrives within a
-  /// second.
+  /// Connects to the door of that name and user, and returns the descriptor that the door gives.
+  /// Returns an empty descriptor if there is no such door, if the door belongs to another user, or
+  /// if nothing arrives within a second.
   static base::Descriptor knock(uid_t user, const std::string& name);
   struct Named {
     uid_t user = 0;
     std::string name;
     friend auto operator<=>(const Named&, const Named&) = default;
   };
-  /// Returns the user and name of all doors of the machine. They are not verified: a process may
-  /// make a door that names another user. knock() verifies the user.
+  /// Returns the user and name of all doors of the machine. The users are not verified: a process
+  /// may make a door that names another user. knock() verifies the user.
   static std::vector<Named> all();
 
  private:

@@ -12,7 +12,7 @@ struct Machine {
   std::uint64_t memory_bytes = UINT64_MAX;
   std::uint64_t threads = UINT64_MAX;  ///< limit of the threads of all processes in total
   std::uint64_t threads_of_process = UINT64_MAX;  ///< limit of the threads of one process
-  /// Open descriptors of one process, after raise_descriptor_limit().
+  /// Limit of open descriptors of one process, after raise_descriptor_limit().
   std::uint64_t descriptors_of_process = UINT64_MAX;
 };
 
@@ -27,13 +27,13 @@ std::uint64_t raise_descriptor_limit();
 std::uint64_t open_descriptors();
 
 /// Checks that this process can start `count` more threads with the system's default stack size.
-/// Starts them, ends them, and blocks until they have ended. If one cannot start, throws
-/// std::runtime_error with the limits to check.
+/// Starts these threads, ends them, and blocks until they have ended. If a thread cannot start,
+/// throws std::runtime_error with the limits to check.
 void check_threads_can_begin(std::size_t count);
 
 /// Returns the identity of the steady clock that this process reads. Processes with the same
-/// identity share a clock. It is derived from the boot of the kernel and the time namespace. 0 =
-/// unknown.
+/// identity share a clock. The identity is derived from the boot of the kernel and the time
+/// namespace. 0 = unknown.
 std::uint64_t steady_clock_identity();
 
 /// Returns a readable size: "7.6 GiB".

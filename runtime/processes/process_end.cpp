@@ -47,8 +47,8 @@ struct ExitWatch {
                             describe_current_context()));
   }
 };
-/// Returns the watch, and creates it at the first call. A thread_local outside of a function might
-/// be created earlier, together with others, and thus before the fibers.
+/// Returns the ExitWatch of this thread, and creates it at the first call. A thread_local outside
+/// of a function might be created earlier, together with others, and thus be older than the fibers.
 ExitWatch& exit_watch() {
   thread_local ExitWatch watch;
   return watch;

@@ -9,20 +9,20 @@
 namespace runtime {
 
 /// Returns the generation of the calling process: 0 for the process that first called
-/// count_forks(), 1 for a child that it forked, 2 for a child of that child. It tells the child of
-/// a fork from its parent.
+/// count_forks(), 1 for a child that it forked, 2 for a child of that child. The generation
+/// distinguishes the child of a fork from its parent.
 std::uint32_t forks_until_here();
 void count_forks();
-/// Keeps an object for ever instead of destroying it. It is for objects that own threads, in the
-/// child of a fork: their destructors would join threads that exist only in the parent.
+/// Keeps an object for ever instead of destroying it. The child of a fork needs it for objects that
+/// own threads: the destructors of such objects would join threads that exist only in the parent.
 template <class Kept>
 void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
-/// While this object exists, a run is active in this process. Meanwhile exit(), quick_exit() and a
-/// return from main() print an error and end the process with code 1, regardless of the given code.
-/// Other hosts detect this end like any death of a process.
+/// While this object exists, a run is active in this process. During that time exit(), quick_exit()
+/// and a return from main() print an error and end the process with code 1, regardless of the given
+/// code. Other hosts detect this end like any death of a process.
 class RunInProcess {
  public:
   RunInProcess();
@@ -36,7 +36,7 @@ class RunInProcess {
 void do_outside_of_runs(const std::function<void()>& work);
 
 /// Throws UsageError if the caller is a context of a run. A second run would replace the clock of
-/// the first.
+/// the first run.
 void refuse_run_inside_run();
 
 /// While this object exists, application code runs in the calling context, and exit() is detected

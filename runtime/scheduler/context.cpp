@@ -18,8 +18,9 @@
 namespace runtime {
 namespace {
 
-// Number of Stops after which a context counts as one that never ends. Some are normal: while the
-// stack unwinds, each destructor may wait again, and each wait throws.
+// Maximum number of Stop exceptions that the waits of a cancelled context throw before the process
+// ends. A few such exceptions are normal: while the stack unwinds, each destructor may wait again,
+// and each wait throws.
 constexpr int stops_max = 10'000;
 
 thread_local Context* current_context = nullptr;
@@ -42,7 +43,8 @@ thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
 /// Ends the process, because a cancelled context catches each Stop and waits again. The context
-/// cannot be ended in another way, and the objects that it uses cannot be destroyed before it ends.
+/// cannot be ended in any other way, and the objects that it uses cannot be destroyed before it
+/// ends.
 [[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
   std::string why = "cancelled";
   try {
@@ -140,9 +142,9 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-/// Makes the caller ready through the inbox of the executor, not directly. The executor handles
-/// descriptors only when no fiber is ready. If the caller were always ready, that would never
-/// happen.
+/// Makes the caller ready through the inbox of the executor, not directly. The dispatcher empties
+/// the inbox, and then also handles readable descriptors. A caller that is ready directly could
+/// continue without a run of the dispatcher.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
   token_ = false;  // discards a wake-up of an earlier wait, which came too late
@@ -158,7 +160,7 @@ bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
 }
 
 /// The store is sequentially consistent and pairs with cancel(). Either this thread sees
-/// `cancelled_`, or cancel() sees `waits_at_` and wakes the thread there.
+/// `cancelled_`, or cancel() sees `waits_at_` and wakes the thread that waits at that futex.
 bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason) {
   waits_at_.store(&futex, std::memory_order_seq_cst);
   const bool in_time = wait_at(futex, seen, until, reason, true);

@@ -19,8 +19,8 @@ namespace runtime {
 class Executor;
 
 /// Counts the beginnings and ends of a fiber's waits. A timer compares the count with an earlier
-/// value to find out whether its wait has ended. That works even after another executor has reused
-/// the context.
+/// value, to find out whether the wait of this timer has ended. That works even after another
+/// executor has reused the context.
 class WaitCount {
  public:
   std::uint64_t value() const { return count_.load(std::memory_order_relaxed); }
@@ -38,8 +38,8 @@ class WaitCount {
 /// to runtime/.
 class Context {
  public:
-  /// Returns the calling context. An OS thread that the runtime did not start gets one on first
-  /// use. Returns nullptr in the callbacks of an executor, which must not block.
+  /// Returns the calling context. An OS thread that the runtime did not start gets a context on
+  /// first use. Returns nullptr in the callbacks of an executor, which must not block.
   static Context* current();
   static void set_current(Context* context);
   static Executor& executor_of(const Runtime& runtime) { return *runtime.executor_; }
@@ -48,9 +48,11 @@ class Context {
   static Context* take_for_thread();
   /// Frees the context for reuse. The OS thread that has the context calls it.
   static void give_back_of_thread(Context& context);
-  /// Detaches the context from an ending OS thread that the runtime did not start. If a
-  /// ThreadAttachment still uses the context, it later calls give_back_of_ended().
+  /// Detaches the context from an ending OS thread that the runtime did not start. Frees the
+  /// context for reuse, unless a ThreadAttachment still uses it.
   static void leave_at_end(Context& context);
+  /// Frees the context for reuse after its OS thread has ended. The ThreadAttachment that used the
+  /// context calls it.
   static void give_back_of_ended(Context& context);
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
   /// Returns the calling context without creating one; nullptr if there is none. Safe in a signal
@@ -112,8 +114,8 @@ class Context {
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
   bool wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
-  void unpark_fiber();  // only on the executor's own OS thread
-  void make_ready();    // only on the executor's own OS thread
+  void unpark_fiber();  // may be called only on the executor's own OS thread
+  void make_ready();    // may be called only on the executor's own OS thread
   bool sees_cancel() const;
 
   // Members of a fiber. Only its executor's OS thread uses them, but any timer may read `waits_`.
@@ -123,7 +125,7 @@ class Context {
   bool token_ = false;
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // work to run next; nullptr = the fiber must end
-  bool from_outside_ = false;  // true = started by another OS thread, so never reused when idle
+  bool from_outside_ = false;  // true = another OS thread started the fiber, so it is never reused
   std::uint64_t instant_ = 0;  // VirtualClock::instant() of the last run
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // neighbours in the list LiveContexts
@@ -133,7 +135,7 @@ class Context {
   Futex* futex_ = nullptr;                 // its value changes with each unpark()
   std::uint32_t seen_ = 0;                 // value of `*futex_` when the last park() ended
   std::atomic<Futex*> waits_at_{nullptr};  // futex of a park_at() in progress
-  std::atomic<bool> has_ended_{false};     // the thread ended while attached to a runtime
+  std::atomic<bool> has_ended_{false};  // true = the thread has ended while attached to a runtime
   int attentions_ = 0;
   std::optional<Pollers::Looking>
       looking_;  // polling registration in a BusyPollScope; empty while the thread sleeps

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/executor.cpp — start of contexts, passing of time, and the loops of the two
-// clocks
+// runtime/scheduler/executor.cpp — start of contexts, passing of time, loops of both clocks
 #include "runtime/scheduler/executor.hpp"
 
 #include <fmt/format.h>
@@ -108,7 +107,7 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// Launches the contexts that other threads have begun. It is called before this thread begins a
+/// Launches the contexts that other threads have begun. Must be called before this thread begins a
 /// context of its own, so that contexts start in the order in which they were begun. Frames are
 /// then processed in the order of arrival, even if different threads receive them.
 void Executor::launch_begun() {
@@ -195,7 +194,7 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   Context* self = Context::current();
-  if (self == nullptr) {  // no context is current: a thread calls that waits and polls
+  if (self == nullptr) {  // no current context: the caller is a thread that waits and polls
     post([this, services = std::move(services), threads = std::move(threads)] {
       for (Context* service : services) service->unpark_fiber();
       later_.push_back([threads] { threads.wake(); });
@@ -203,7 +202,7 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   // The caller is an application thread. It blocks until the services have run, because on a busy
-  // machine its computation would delay their replies.
+  // machine its computation would delay the replies of the services.
   std::atomic<bool> my_turn{false};
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();

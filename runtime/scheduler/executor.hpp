@@ -25,10 +25,10 @@
 
 namespace runtime {
 
-/// Runs contexts on one of the two clocks. Fibers run on one OS thread; on the steady clock, other
-/// contexts have OS threads of their own. The timers of Boost.Fiber always use the steady clock.
-/// The executor therefore has its own timers and checks them only if no fiber is ready (idle()).
-/// Private to runtime/.
+/// Runs contexts on one of the two clocks. All fibers of an executor run on one OS thread. On the
+/// steady clock, the other contexts have OS threads of their own. The timers of Boost.Fiber always
+/// use the steady clock. The executor therefore has its own timers. On the steady clock, poll()
+/// fires these timers. On the virtual clock, idle() fires them. Private to runtime/.
 class Executor final : private SchedulerOwner {
  public:
   explicit Executor(RuntimeOptions options);

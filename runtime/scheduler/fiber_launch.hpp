@@ -12,8 +12,8 @@ namespace runtime {
 /// Private to runtime/.
 ///
 /// This file is compiled without the thread sanitizer. The functions that call `work` return twice:
-/// once in the ending fiber, and once in the fiber that removes the ended one. The sanitizer would
-/// record the second return for the wrong fiber.
+/// once in the ending fiber, and once in the fiber that removes the ended fiber. The sanitizer
+/// would record the second return for the wrong fiber.
 void launch_fiber(const StackBounds& stack, std::function<void()> work);
 
 }  // namespace runtime

@@ -14,7 +14,7 @@ class Context;
 /// Work to run, fibers to wake, and fibers to start, passed from other threads to an executor.
 /// Reuses its memory. Private to runtime/.
 ///
-/// Thread-safe: any thread may add. Only the executor's OS thread takes.
+/// Thread-safe: any thread may add work and fibers. Only the executor's OS thread takes them out.
 class Inbox {
  public:
   void add_work(std::function<void()> work) {

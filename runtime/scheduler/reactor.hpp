@@ -18,7 +18,8 @@ void run_callback(const std::function<void()>& callback);
 
 /// Watches descriptors for an executor on the steady clock. Private to runtime/.
 ///
-/// Thread-safe: any thread may call notify(). Only the executor's OS thread calls the rest.
+/// Thread-safe: any thread may call notify(). Only the executor's OS thread calls the other
+///              functions.
 class Reactor {
  public:
   Reactor();
@@ -26,7 +27,7 @@ class Reactor {
   /// Calls `on_readable` from look() and sleep() whenever `descriptor` is readable.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
-  /// Ends the current sleep(). If there is none, the next sleep() ends immediately.
+  /// Ends the current sleep(). If no sleep() is in progress, the next sleep() ends immediately.
   void notify();
   /// Handles the descriptors that are readable now. Does not block.
   void look();

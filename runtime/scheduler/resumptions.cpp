@@ -36,14 +36,14 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  // On the virtual clock this happens only after the end of the run.
+  // On the virtual clock, `may_run_here` is true only after the end of the run.
   if (may_run_here) return continuation.resume();
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();
   try {
     resumption->begin(continuation);
-    resumption.release();            // now its context owns it, until ended()
+    resumption.release();            // now the context owns the Resumption, until ended()
   } catch (const std::exception&) {  // there is no stack for another context
     continuation.resume();
   }

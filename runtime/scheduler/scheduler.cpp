@@ -20,8 +20,8 @@
 namespace runtime {
 
 /// Runs fibers in the order in which they became ready. The dispatcher of Boost.Fiber is a context
-/// of its own. It calls the scheduler's owner (SchedulerOwner). The dispatcher runs if no fiber is
-/// ready, and after every `picks_max` fibers; otherwise sockets would starve.
+/// of its own, which calls the scheduler's owner (SchedulerOwner). The dispatcher runs if no fiber
+/// is ready. It also runs after every `picks_max` fibers, because sockets would starve otherwise.
 class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
  public:
   explicit Algorithm(Scheduler* scheduler) : scheduler_(scheduler) { scheduler->algorithm_ = this; }
@@ -150,7 +150,7 @@ void Scheduler::run_fiber(Context& context) {
 
 /// Suspends the calling fiber until it gets other work. Returns false if the fiber must end. A
 /// fiber that another thread started must end immediately: starts by other threads never reuse idle
-/// fibers, so each one would add an idle fiber.
+/// fibers, so each such start would add an idle fiber.
 bool Scheduler::wait_for_work(Context& context) {
   const bool may_wait = !context.from_outside_ && context.role == ContextRole::service;
   if (!may_wait || is_stopped_ || idle_.size() >= idle_max) return false;

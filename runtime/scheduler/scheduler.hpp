@@ -17,11 +17,11 @@ class Context;
 /// otherwise.
 class SchedulerOwner {
  public:
-  /// Called after one fiber has run and before the next one runs, when no fiber is the current one.
-  /// It must not block.
+  /// Called when Boost.Fiber's dispatcher runs, before it picks the next fiber. No fiber is then
+  /// current. Must not block.
   virtual void poll() = 0;
-  /// Called when no fiber is ready to run and none is the current one. Makes a fiber ready, or
-  /// sleeps until notify().
+  /// Called when no fiber is ready to run and no fiber is current. Makes a fiber ready, or sleeps
+  /// until notify().
   virtual void idle() = 0;
   /// Makes idle() return. Any thread may call it.
   virtual void notify() = 0;
@@ -33,11 +33,12 @@ class SchedulerOwner {
   ~SchedulerOwner() = default;
 };
 
-/// Runs fibers in the order in which they became ready. A fiber whose work has ended becomes idle,
-/// and runs the next work of a service: the pages of its stack are already in memory. Private to
-/// runtime/.
+/// Runs fibers in the order in which they became ready. A fiber whose work has ended becomes idle.
+/// The next work of a service reuses an idle fiber, because the pages of its stack are already in
+/// memory. Private to runtime/.
 ///
-/// Thread-safe: any thread may call make(). Only the OS thread that calls attach() uses the rest.
+/// Thread-safe: any thread may call make(). Only the OS thread that calls attach() calls the other
+///              functions.
 class Scheduler {
  public:
   /// Requires: the owner outlives this object.
@@ -54,12 +55,12 @@ class Scheduler {
   /// Attach the fibers to the calling OS thread, until detach().
   void attach();
   void detach();
-  /// Blocks until no fiber has work and, if `until_stopped`, stop() was called. Runs fibers
-  /// meanwhile.
+  /// Blocks until no fiber has work and, if `until_stopped`, stop() was called. Runs fibers while
+  /// it blocks.
   void run(bool until_stopped);
   /// Cancels all contexts, and makes run() return when they have ended.
   void stop();
-  /// Runs other fibers until the calling one is made ready.
+  /// Runs other fibers until the calling fiber is made ready.
   void suspend_current();
   bool has_ready() const;
 

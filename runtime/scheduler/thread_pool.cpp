@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/thread_pool.cpp — start of OS threads, and join of ended ones
+// runtime/scheduler/thread_pool.cpp — start of OS threads, and join of ended threads
 #include "runtime/scheduler/thread_pool.hpp"
 
 #include <utility>
@@ -9,7 +9,8 @@
 namespace runtime {
 
 /// Allocates everything that the thread needs at its start and end, and then starts the thread. If
-/// an allocation fails here, the caller receives the exception. In the thread, no caller would.
+/// an allocation fails here, the caller receives the exception. If it failed in the new thread, no
+/// caller would receive the exception.
 void ThreadPool::begin(Context& context, std::function<void()> body) {
   try {
     std::list<Worker> made(1);

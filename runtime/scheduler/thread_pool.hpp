@@ -26,7 +26,7 @@ class ThreadPool {
   /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() returned. If the
   /// system cannot start a thread, gives the context back and throws.
   void begin(Context& context, std::function<void()> body);
-  /// Blocks until all contexts have ended. Cancels them repeatedly meanwhile.
+  /// Cancels all contexts repeatedly, and blocks until they have ended.
   void end_all();
 
  private:

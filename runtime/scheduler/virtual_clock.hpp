@@ -46,9 +46,9 @@ class VirtualClock {
   /// Whether virtual time has probably stopped for ever: contexts have run very often since time
   /// last passed. `contexts` is the maximum number of live contexts since time last passed. A join
   /// of a million contexts wakes each of them a few times without time passing, so the limit grows
-  /// with their number. There are two limits. The lower one is for runs of services without a run
-  /// of a thread in between, because they make no progress for any thread. The higher one is for
-  /// all runs, because threads may do many rounds that take no time.
+  /// with the number of contexts. There are two limits. The lower limit is for runs of services
+  /// without a run of a thread in between, because such runs make no progress for any thread. The
+  /// higher limit is for all runs, because threads may do many rounds that take no time.
   bool stands_still(std::size_t contexts) const {
     constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
     const std::uint64_t most = std::max(usual, usual_of_each * contexts);

@@ -9,8 +9,9 @@
 namespace runtime {
 
 /// Makes each later run on the virtual clock check its own progress, and print a report to standard
-/// error if it makes none. `patience` is the interval of the checks, in real time; 0 = no checks.
-/// Reports if virtual time stood still since the last check, and at every sixth check in any case.
+/// error if there is no progress. `patience` is the interval of the checks, in real time; 0 = no
+/// checks. A run prints a report if virtual time stood still since the last check. It also prints a
+/// report at every sixth check, whether time stood still or not.
 ///
 /// A report names one of four states: a context computes; the OS thread sleeps in the kernel;
 /// contexts run while virtual time stands still; virtual time passes without an end. It lists all

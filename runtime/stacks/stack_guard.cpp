@@ -42,7 +42,7 @@ std::uintptr_t stack_pointer(const void* machine_state) {
 
 /// Returns whether the fault is a stack overflow: an access to the guard pages, or a stack pointer
 /// below the stack. A function whose frame is larger than the guard moves the stack pointer below
-/// it.
+/// the stack.
 bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
   if (stack.guard_bytes == 0) return false;
   const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);

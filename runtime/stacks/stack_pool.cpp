@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/stacks/stack_pool.cpp — stacks in large mappings, and lists of the free ones
+// runtime/stacks/stack_pool.cpp — stacks in large mappings, and lists of free stacks
 #include "runtime/stacks/stack_pool.hpp"
 
 #include <fmt/format.h>
@@ -115,9 +115,9 @@ StackBounds StackPool::allocate(std::size_t bytes) {
 void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
   auto& free = pool().free[stack.bytes];
-  // Frees the pages of the stack only if many stacks are free. Each fiber touches pages again: at
-  // its end, Boost.Fiber's locking touches 5 KiB of the stack, more than many fibers touched
-  // before.
+  // Frees the pages of the stack only if many stacks are free, because the next fiber on this stack
+  // touches pages again. Every fiber does so at its end: Boost.Fiber's locking touches 5 KiB of the
+  // stack, more than many fibers touch before.
   if (free.size() >= warm_stacks_most)
     madvise(const_cast<char*>(stack.bottom), stack.bytes, MADV_DONTNEED);
   free.push_back(stack);

@@ -11,8 +11,8 @@ namespace runtime {
 /// Stacks of all sizes for fibers. Private to runtime/.
 ///
 /// A stack reserves address space; only touched pages use memory. allocate() returns the stack that
-/// was returned last, because its touched pages are still in memory. The pages are freed only if
-/// very many stacks are unused.
+/// was deallocated last, because the touched pages of that stack are still in memory. The pages are
+/// freed only if very many stacks are unused.
 /// Thread-safe: yes.
 class StackPool {
  public:

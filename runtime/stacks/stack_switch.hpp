@@ -54,7 +54,8 @@ class StackSwitch {
   static Bounds bounds_of(const void* control) {
     const auto stack = StackPool::containing(control);
     if (stack.bottom != nullptr) return {stack.bottom, stack.bytes};
-    // The dispatcher runs on Boost's own default stack of 128 KiB.
+    // The dispatcher runs on Boost's own default stack of 128 KiB. Its control block is at the top
+    // of this stack, so at least the 120 KiB below the control block belong to the stack.
     constexpr std::size_t bytes = 120 * 1024;
     return {static_cast<const char*>(control) - bytes, bytes};
   }
@@ -73,7 +74,7 @@ class StackSwitch {
   /// Declares that the calling OS thread runs the fibers from now on.
   void begin() { home_ = __tsan_get_current_fiber(); }
   /// Not instrumented by the sanitizer, like its caller: leave_for() is called in one fiber and
-  /// returns in another.
+  /// returns in a different fiber.
   __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
     __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
   }
