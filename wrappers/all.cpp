@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrappers/all.cpp — list of the kinds of wrapper, one line for each.
 //
-// The list is explicit. A kind that registers itself could get lost: the linker omits a file of a
-// static library if nothing else in that file is used.
+// The list is explicit, because a kind that registers itself could get lost. The linker omits a
+// file of a static library if nothing else in that file is used.
 #include "wrappers/all.hpp"
 
 #include "wrappers/cache.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/cache.cpp — recent tuples by number.
+// wrappers/cache.cpp — look-up of recent tuples by number.
 #include "wrappers/cache.hpp"
 
 #include <iterator>

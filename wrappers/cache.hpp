@@ -12,13 +12,13 @@
 
 namespace wrappers {
 
-/// Replies to reads from the newest few tuples that came up through this wrapper. It replies to a
-/// read by number if it has that tuple. It replies to newest(from) if it has tuple `from` or a
-/// later one. All other operations go down.
+/// Keeps the newest few tuples that came up through this wrapper, and replies to later reads with
+/// these tuples. It replies to a read by number if it has the tuple with that number. It replies to
+/// newest(from) if it has tuple `from` or a later tuple. All other operations go down the path.
 ///
 /// The reply to newest(from) may be older than the newest tuple of the element. The reply to a read
 /// by number may be a tuple that an operation on another path has already axed. If an axe or delete
-/// passes through this wrapper, it drops the affected tuples.
+/// passes through this wrapper, the wrapper drops the affected tuples.
 ///
 /// Context: runs in the context of the operation.
 /// Blocks:  never.

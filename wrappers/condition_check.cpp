@@ -24,7 +24,7 @@ using paths::Partial;
 using paths::Result;
 using paths::StageId;
 
-/// A cluster's newest tuple and error mark, as one call of look() found them.
+/// Newest tuple and error mark of one cluster, as one call of look() found them.
 struct ConditionCheck::Seen {
   const pastset::Element* element = nullptr;
   std::optional<Partial> part;
@@ -37,10 +37,10 @@ struct ConditionCheck::Seen {
 
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
-  // Element for requests; nullptr = no requests (own cluster, or tuples are pushed).
+  // Element through which this host requests the cluster's tuples. nullptr = this host requests
+  // none, because the cluster is its own or pushes its tuples.
   std::shared_ptr<pastset::Element> asks;
-  // One more than the number of the last requested tuple: element->last() has this value once all
-  // requested tuples have arrived.
+  // Value that element->last() has once all requested tuples have arrived.
   std::uint64_t asked_for = 0;
   std::size_t watched = 0;  // index of the cluster's element in changes_
 
@@ -49,7 +49,7 @@ struct ConditionCheck::Cluster {
 
 // ---- requests to other clusters --------------------------------------------------------------
 
-/// Requests for tuples that one round sends to other clusters.
+/// Requests that one round sends to other clusters for their tuples.
 class ConditionCheck::Asking {
  public:
   Asking(ConditionCheck& check, const Operation& operation)
@@ -73,9 +73,10 @@ class ConditionCheck::Asking {
   }
 
  private:
-  /// Selects the smallest part of `others` that may decide the round. The values of this round, the
-  /// clusters in `counted` and the last known values of the selected clusters would together decide
-  /// it. Returns all of `others` if even their last known values would not suffice.
+  /// Returns the clusters of `others` to ask: the fewest whose last known values would decide the
+  /// round. The decision also counts the values of this round and the last known values of the
+  /// clusters in `counted`. Clusters with the most useful last known values come first
+  /// (is_better()). Returns all of `others` if even their last known values would not suffice.
   std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
                                   std::vector<std::size_t> others) const {
     if (would_decide(all, counted)) return {};
@@ -216,9 +217,9 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
   }
 }
 
-/// Sets `result.origin` to the tuple of another cluster that arrived last, among the tuples of this
-/// round and of later rounds. Also sets how long the round has waited, or how old the tuple is if
-/// the round has not waited.
+/// Sets `result.origin` to the last tuple that has arrived from another cluster. Tuples of rounds
+/// before this round do not count. If the round has waited, `origin.nanos` is the duration of the
+/// wait. Otherwise `origin.nanos` is the age of the tuple.
 void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, base::Nanos began,
                                 bool has_waited) const {
   if (clusters_.size() == 1) return;
@@ -246,8 +247,8 @@ std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const
   return all;
 }
 
-/// Reads the newest tuple of a cluster. Reads the error mark of the element before its tuple: a
-/// marked element gets no more tuples, so the tuple is then its last one.
+/// Reads the error mark of a cluster's element, and then the newest tuple of the element. A marked
+/// element gets no more tuples. If there is a mark, the tuple read is therefore the last one.
 ConditionCheck::Seen ConditionCheck::look(const Cluster& cluster) const {
   Seen seen{cluster.element.get(), std::nullopt, std::nullopt};
   if (const auto mark = cluster.element->error_mark()) seen.error = paths::error_of_mark(*mark);
@@ -285,8 +286,9 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   return settings_.decision.proved(std::move(value), contributions, sequence);
 }
 
-/// Returns the complete result if a tuple carries an exact pair of this round; otherwise nullopt.
-/// The pair also becomes the newest exact pair of this root.
+/// If a tuple carries an exact pair of this round, returns the value of the pair as the complete
+/// result. The pair then also becomes the newest exact pair of this root. Otherwise returns
+/// nullopt.
 std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::uint64_t sequence) {
   for (const Seen& seen : all) {
     if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
@@ -298,9 +300,9 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
-/// Throws: TravelError if a host of another cluster was lost before the cluster's tuple of this
-///   round arrived. A run with a lost host ends, even if the values of this cluster decide its
-///   rounds.
+/// Throws: TravelError if a host of another cluster was lost before that cluster's tuple of this
+///         round arrived. The round fails even if the values of this cluster would decide it,
+///         because a run with a lost host ends.
 void ConditionCheck::fail_if_lost(std::uint64_t sequence) const {
   for (const Cluster& cluster : clusters_) {
     const auto mark = cluster.element->error_mark();
@@ -311,10 +313,11 @@ void ConditionCheck::fail_if_lost(std::uint64_t sequence) const {
   }
 }
 
-/// Throws: TravelError if error marks prevent the decision of the round. A cluster whose newest
-///   tuple is of an earlier round may still send its value, an exact pair or a later tuple. It no
-///   longer can if its element is marked. Then the round fails, unless a proof can still arrive:
-///   from another such cluster without a mark. The loss of a host ends the round even then.
+/// Throws: TravelError if error marks prevent the decision of the round. A cluster without its
+///         tuple of this round may still send that tuple, a later tuple or an exact pair. If the
+///         cluster's element is marked, however, the cluster sends nothing more. The round then
+///         fails, except if a cluster without a mark may still send a proof. If the mark tells that
+///         a host was lost, the round fails in any case.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
   const Seen* marked = nullptr;
@@ -328,8 +331,8 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     throw paths::TravelError(*marked->error);
 }
 
-/// Combines the values of the clusters whose newest tuple is of our round. Returns nullopt if the
-/// values overflow and the overflow proves the condition.
+/// Combines the values of the clusters whose newest tuple belongs to this round. Returns nullopt if
+/// the values overflow and the overflow proves the condition.
 std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& all,
                                                      const Operation& operation) const {
   std::vector<ClusterValue> values;

@@ -29,10 +29,11 @@ struct ConditionCheckSettings {
   std::uint64_t ask_for = 1;  ///< number of tuples per request
 };
 
-/// Parts of the decision rule that tests can turn off. Such a test shows why the part is needed.
+/// Parts of the decision rule that tests can turn off. A test without a part shows why the part is
+/// needed.
 struct ConditionCheckSwitches {
-  /// If false, exact pairs are ignored: any tuple of a later round decides the round, as in the
-  /// paper.
+  /// If false, exact pairs are ignored: any tuple of a later round decides the round, as in Bongo
+  /// et al. 2004.
   bool use_exact_pair = true;
   /// If false, a root does not put exact pairs that it received from other roots into its own
   /// tuples.
@@ -41,47 +42,50 @@ struct ConditionCheckSwitches {
 
 /// Decides rounds of a conditional allreduce at the root of a cluster. In each round, the wrapper
 /// first moves a tuple into the cluster's result element: (sequence, contributions, value, last
-/// exact pair). An exact pair is the number of a round and the complete value of that round. The
-/// wrapper then decides the round, from the value of its own cluster if this value proves the
-/// condition. Otherwise it waits for values of other clusters, which arrive in elements of its host
-/// (caches). The round is decided when the known values prove the condition, or when all values are
-/// known. The wrapper combines values in the order of the clusters, so that all clusters compute
-/// the same bits.
+/// exact pair). An exact pair is the number of a round and the complete value of that round. If the
+/// value of its own cluster proves the condition, the wrapper decides the round from this value.
+/// Otherwise it waits for values of other clusters, which arrive in elements of its host (caches).
+/// The round is decided when the known values prove the condition, or when all values are known.
+/// The wrapper combines values in the order of the clusters, so that all clusters compute the same
+/// bits.
 ///
-/// If clusters do not push their tuples, an undecided round immediately requests tuples from other
-/// clusters. It assumes that the last known values of other clusters still hold. From them it
-/// chooses the fewest clusters whose values would decide the round, and asks these. If even the
-/// values of all clusters would not decide the round, it asks all. If the replies do not decide the
-/// round, it asks the remaining clusters. It also asks again each cluster whose tuple was too old.
+/// If clusters do not push their tuples, the wrapper requests tuples from other clusters when the
+/// known values do not decide the round. It assumes that the last known values of other clusters
+/// still hold. It asks the fewest clusters whose last known values would decide the round. If even
+/// the values of all clusters would not decide the round, it asks all clusters. If the replies do
+/// not decide the round, it asks the remaining clusters. It also asks a cluster again if the tuple
+/// of that cluster was too old.
 ///
 /// A sum of integers from several clusters may overflow. These integers have equal signs, so
 /// partial values can prove only one outcome of the condition. Example: partial sums of
-/// non-negative values can prove that `greater` holds. An overflow proves the same outcome. The
-/// result then has the value of the own cluster only.
+/// non-negative values can prove that `greater` holds. An overflow also proves this outcome. The
+/// result of a round with an overflow has only the value of the wrapper's own cluster.
 ///
-/// Why:     A tuple of a later round shows that another root has decided our round, but not how.
-///          Either partial values decided it, which proves one outcome of the condition, or that
-///          root combined the values of all clusters, including ours, which can give either
-///          outcome. Each tuple therefore carries the newest exact pair that its root knows. The
-///          root has combined the pair's value itself, or adopted the pair from another tuple. If a
-///          tuple carries an exact pair of our round, the pair is our result. Otherwise partial
-///          values decided our round, so it has the only outcome that partial values can prove.
+/// Why:     A tuple of a later round shows that another root has decided our round, but not how. If
+///          partial values decided the round, the outcome is the one that partial values can prove.
+///          If the other root combined the values of all clusters, either outcome is possible. Each
+///          tuple therefore carries the newest exact pair that its root knows. That root has
+///          combined the value of the pair itself, or has adopted the pair from a tuple. If a tuple
+///          carries an exact pair of our round, the value of the pair is our result. Otherwise
+///          partial values decided our round, and its outcome is the one that partial values can
+///          prove.
 /// Blocks:  until the round is decided or the host's deadline passes. The caller sleeps between
-///          arrivals of tuples. The next round waits until this one is decided.
+///          arrivals of tuples. The next round waits until this round is decided.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
 /// Context: runs in the thread or fiber of the operation that arrives last in its cluster's round.
-/// Order:   Rounds must arrive in the order of their sequence numbers. They are decided one by one.
+/// Order:   Rounds must arrive in the order of their sequence numbers. The wrapper decides one
+///          round at a time.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
-///          clusters, a failure that precedes the decision cannot be undone. Such a failure is a
-///          failed contribution, an error or a deadline. The wrapper marks the result element with
-///          the failure, and this round and all later rounds throw it. The failure of a thread that
-///          starts no further rounds has the same effect. A round may need a later tuple of a
-///          cluster whose element is marked. It then first waits for the clusters without a mark,
-///          which may still send a proof. Without a proof it throws the error of the marked
-///          cluster, and marks its own element with this error. If the mark tells that a host was
-///          lost, each round without a tuple of that cluster throws the error at once, even if
-///          other values could decide the round.
+///          clusters, a failure that precedes the decision is final. Such a failure is a failed
+///          contribution, an error or a passed deadline. The wrapper marks the result element with
+///          the failure. This round and all later rounds throw the failure. The failure of a thread
+///          that starts no further rounds has the same effect. A round may need a tuple of a
+///          cluster whose element is marked. The round then first waits for the clusters without a
+///          mark, because these may still send a proof. Without a proof, the round throws the error
+///          of the marked cluster, and the wrapper marks its own element with this error. If the
+///          mark tells that a host was lost, each round without a tuple of that cluster throws the
+///          error at once, even if other values could decide the round.
 /// Records: one read of each other cluster's cache, for each round that the value of the own
 ///          cluster does not decide (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
@@ -120,7 +124,7 @@ class ConditionCheck final : public paths::BlockingWrapper {
   const std::shared_ptr<pastset::Element> result_;
   std::vector<Cluster> clusters_;  // clusters, in the order of settings_.elements.all
   std::size_t own_ = 0;            // index of our cluster in clusters_
-  // Wait for a change in an element of another cluster.
+  // Detects changes in the elements of the other clusters.
   std::unique_ptr<pastset::AnyChange> changes_;
   std::optional<paths::ExactPair> last_exact_;  // newest exact pair; only the current round uses it
   paths::RootRounds rounds_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/emulate_link.cpp — messages that queue for a link and travel along it.
+// wrappers/emulate_link.cpp — delay and order of messages on an emulated link.
 #include "wrappers/emulate_link.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
   return next(std::move(operation));
 }
 
-/// Delays a result or a failure on its way up. A failure is stored while it travels, because a
-/// context must not sleep inside a catch block. Another fiber of the thread would otherwise see the
+/// Delays a result or a failure on its way up. A failure is stored during the delay, because a
+/// context must not sleep inside a catch block. Other fibers of the same thread would see the
 /// exception.
 paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
   const bool answered = !operation.one_way && !paths::is_farewell(operation.kind);
@@ -70,7 +70,7 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
 
 /// Blocks until the operation's arrival time, and until earlier operations of its contributor have
 /// continued. At the end, the destructor of `in_line` wakes the contributor's next operation.
-/// Service contexts run one at a time, so this operation still continues before the next one.
+/// Service contexts run one at a time, so this operation continues before the woken operation does.
 void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
                                  const paths::Next& next) {
   runtime::Lock lock(mutex_);
@@ -109,8 +109,8 @@ base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const 
   return passed.arrives;
 }
 
-/// Queues a push, or a release behind pushes, for a service context. Returns false for other
-/// operations, which continue in their own context.
+/// Queues a push, or a release that follows queued pushes, for a service context. Returns whether
+/// the operation was queued. Other operations continue in their own context.
 bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next) {
   const bool release = operation.kind == OperationKind::release;
   if (!operation.one_way && !release) return false;
@@ -150,8 +150,8 @@ void EmulateLink::leave(const Place& place) {
   emptied_.wake_all(wakes);
 }
 
-/// Waits for all pushes. The deadline counts from the arrival time of the last push, because pushes
-/// wait for nothing except their arrival.
+/// Waits for all pushes. The deadline counts from the arrival time of the last push, because a push
+/// waits only for its arrival.
 void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {

@@ -20,14 +20,13 @@ namespace wrappers {
 
 /// Delays messages like one direction of a real link. Stages with the role `down` delay operations
 /// on their way down. Stages with the role `up` delay results and failures on their way up. All
-/// stages of the wrapper share the link. If the link has a name, lanes share it, too
-/// (paths/links/emulated_links.hpp). Each message waits until the previous one has left. No message
-/// arrives before an earlier one.
+/// stages of the wrapper share the link. If the link has a name, lanes also share it
+/// (paths/links/emulated_links.hpp). Each message waits until the previous message has left. No
+/// message overtakes an earlier message.
 ///
 /// Why:     Simulation and emulation use the same wrapper, so that the delay of links is computed
 ///          in one place only.
-/// Blocks:  until the message has arrived. Does not block for a push or a release, because the
-///          sender of a push waits for no reply.
+/// Blocks:  until the message has arrived; never for a push or a release.
 /// Throws:  nothing of its own. A failure on its way up is delayed like a result.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
 /// Context: runs in the context of the operation. A push continues in a service context.

@@ -45,7 +45,8 @@ void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Resp
   responder.reply(paths::Result{});
 }
 
-/// Prepares the operation for the other host. Returns the stage at which it continues there.
+/// Prepares the operation for the other host. Returns the stage of that host at which the operation
+/// continues.
 paths::StageId Forward::leave(paths::Operation& operation, const paths::Next& next) {
   next.taken();
   operation.slot += next.stage().slot;

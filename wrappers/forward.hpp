@@ -12,12 +12,13 @@ namespace wrappers {
 /// that host's result. A push or a release takes one frame. Other operations take one frame in each
 /// direction.
 ///
-/// Blocks:  until the reply has arrived or the host's deadline has passed; never for a push.
+/// Blocks:  until the reply has arrived or the host's deadline has passed; never for a push or a
+///          release.
 /// Throws:  TravelError if the other host reports a failure, is gone, or replies too late.
 /// Context: runs in the context of the operation. On the other host a service context continues it.
-/// Order:   Frames of one connection arrive in the order in which they were sent. A push that waits
-///          for credits is replaced by a newer push of its path, unless the operation is marked to
-///          be kept.
+/// Order:   Frames of one connection arrive in the order in which they were sent. If a push waits
+///          for credits, a newer push of the same path replaces it. A push with the flag `kept` is
+///          not replaced.
 class Forward final : public paths::Wrapper {
  public:
   explicit Forward(std::uint32_t to_host) : to_host_(to_host) {}

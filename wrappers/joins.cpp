@@ -95,7 +95,7 @@ paths::WrapperKind broadcast_kind() {
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
-      // If the plan has mistakes, the slots of the join are not counted. Then any slot is accepted.
+      // If the plan has mistakes, place.slots() may be 0. The check then accepts any slot.
       const std::int64_t most = place.slots() > 0 ? std::int64_t{place.slots()} - 1
                                                   : std::numeric_limits<std::uint32_t>::max();
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));

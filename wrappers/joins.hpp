@@ -11,18 +11,19 @@ namespace wrappers {
 paths::WrapperKind allreduce_kind();
 
 /// Combines the values of all contributors and gives the result to the contributor at slot 0, which
-/// waits for it. The others get an empty result as soon as their contribution is accepted. They can
-/// therefore be any number of rounds ahead.
+/// waits for the result. The other contributors get an empty result as soon as their contribution
+/// is accepted. They can therefore be any number of rounds ahead of slot 0.
 paths::WrapperKind reduce_kind();
 
-/// Gives every contributor the tuple of the root; tuples of other contributors are ignored. If the
-/// root is one of the contributors, it continues immediately, and the others wait until it has
-/// arrived. If the root is not a contributor, the first contributor to arrive goes down the path to
-/// get the value. If the root fails, all contributors get its failure. A failure of another
-/// contributor affects only that contributor.
+/// Gives every contributor the tuple of the root. Tuples of other contributors are ignored. If the
+/// root is one of the contributors, the root continues immediately, and the other contributors wait
+/// until the root has arrived. If the root is not a contributor, the first contributor to arrive
+/// goes down the path to get the value. If the root fails, all contributors get the root's failure.
+/// A failure of any other contributor affects only that contributor.
 paths::WrapperKind broadcast_kind();
 
-/// Holds each contributor until all have arrived. The leader carries an empty tuple down the path.
+/// Holds each contributor until all contributors have arrived. The leader carries an empty tuple
+/// down the path.
 paths::WrapperKind barrier_kind();
 
 }  // namespace wrappers

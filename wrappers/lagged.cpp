@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged.cpp — rounds under way and their results.
+// wrappers/lagged.cpp — unfinished rounds and their results.
 #include "wrappers/lagged.hpp"
 
 #include <exception>
@@ -27,8 +27,8 @@ Result Lagged::operate(paths::Operation operation, paths::Next next) {
   return next(std::move(operation));
 }
 
-/// Adds a round that has already failed. The failure is thus returned when the round is due, and
-/// later results are still `rounds` moves late.
+/// Adds a round that has already failed. A later move returns the failure, `rounds` moves after
+/// this one, like the result of any other round.
 void Lagged::keep_place(const paths::Operation& failed) {
   const auto round = std::make_shared<Round>();
   round->sequence = failed.sequence;
@@ -37,7 +37,8 @@ void Lagged::keep_place(const paths::Operation& failed) {
   add(failed.slot, round);
 }
 
-/// Adds a round. Returns the round whose result is due now; nullptr if there is none.
+/// Adds a round. Returns the round that began `rounds` moves earlier, because the result of that
+/// round is due now. Returns nullptr if there is no such round.
 std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<Round> round) {
   runtime::Lock lock(mutex_);
   Rounds& rounds = under_way_[slot];
@@ -91,8 +92,8 @@ void Lagged::wait(Round& round) const {
   }
 }
 
-/// Waits for the remaining rounds. First announces the contributor's withdrawal, so that
-/// contributors of joins below need not wait for its release.
+/// Waits for the unfinished rounds of the contributor. Announces the contributor's withdrawal
+/// first, so that other contributors need not wait for its release.
 void Lagged::drain(const paths::Operation& release, const paths::Next& next) {
   Rounds rounds;
   {

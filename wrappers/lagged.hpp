@@ -13,20 +13,20 @@
 
 namespace wrappers {
 
-/// Sends a move (a contribution) down without waiting for it, and returns the result of an earlier
-/// move: the one `rounds` moves before. The first `rounds` moves return their own value, without a
+/// Sends a move (a contribution) down without waiting for it, and returns the result of the move
+/// that began `rounds` moves earlier. The first `rounds` moves return their own value, without a
 /// condition. The wrappers below can thus take as long as `rounds` rounds without delaying the
 /// program.
 ///
-/// Why:     As with a nonblocking allreduce, the program computes while the messages cross the wide
-///          area. A solver therefore stops up to `rounds` iterations late.
-/// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
-///          until all moves have returned, whatever their results. All moves return, because the
-///          other contributors have started the same rounds.
+/// Why:     As with a nonblocking allreduce, the program computes while the messages cross the WAN.
+///          A solver therefore stops up to `rounds` iterations late.
+/// Blocks:  until the earlier move has returned. The earlier move has its own deadline. A release
+///          waits until all moves have returned, whatever their results. All moves return, because
+///          the other contributors have started the same rounds.
 /// Throws:  the exception of the earlier move. If a contribution failed above this wrapper, its
-///          contributor gets the failure at once, instead of the result that is due. The failure
-///          also goes down, so that the round fails. All contributors, also this one, get it
-///          `rounds` moves later.
+///          contributor gets the failure at once, instead of the result of the earlier move. The
+///          failure also goes down, so that the round fails. After `rounds` further moves, all
+///          contributors get the failure of that round, including the contributor that failed.
 /// Context: Moves go down in service contexts, one for each unfinished round.
 /// Order:   The moves of one contributor go down in order.
 class Lagged final : public paths::BlockingWrapper {

@@ -59,7 +59,8 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   return paths::unchecked_result(operation, std::move(operation.payload));
 }
 
-/// Stores our own value immediately. The other clusters receive it when the batch is full.
+/// Stores the value of the own cluster immediately. The other clusters receive the value when the
+/// batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
   clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
                                                 deployment_.runtime().now()};
@@ -107,7 +108,8 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
   }
 }
 
-/// Blocks until the values of all clusters for the round are known. Returns whether it had to wait.
+/// Blocks until the values of all clusters for the round are known. Returns whether the call had to
+/// wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
   const runtime::Deadline deadline = runtime::Deadline::written_at(
       deployment_.round_end(operation.until, deployment_.plan().stages[stage].wrapper));

@@ -24,9 +24,10 @@ struct LaggedCheckSettings {
   std::uint64_t every = 1;          ///< number of rounds in a batch; at most `rounds`
 };
 
-/// Sends its values to the other clusters in batches of `every` rounds, without gaps. For round i
-/// it returns the result of round i - `rounds`. A result always combines all contributions, in the
-/// order of the clusters. The first `rounds` rounds have no condition.
+/// Sends the values of its cluster to the other clusters in batches of `every` rounds, without
+/// gaps. For round i it returns the result of round i - `rounds`. A result always combines all
+/// contributions, in the order of the clusters. The results of the first `rounds` rounds have no
+/// condition.
 ///
 /// Why:     All clusters act on the result of a round in the same later round. Programs that
 ///          exchange more than sums thus stay in step. No cluster waits if `rounds` - `every`
@@ -37,7 +38,7 @@ struct LaggedCheckSettings {
 ///          deadline.
 /// Throws:  TravelError.
 /// Context: runs in the context of the operation that arrives last in its cluster's round.
-/// Order:   Rounds must arrive one by one, from 0 on.
+/// Order:   Rounds must arrive in the order of their sequence numbers, from 0 on.
 /// Failure: A failure is final for the cluster, as in condition_check. The other clusters receive
 ///          the error mark after the values that were sent before it. They fail when they need a
 ///          value that was never sent.
@@ -76,7 +77,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   // Members that only the current round uses.
   std::vector<Cluster> clusters_;  // clusters, in the order of elements.all
   std::size_t own_ = 0;            // index of our cluster in clusters_
-  // Wait for a change in an element of another cluster.
+  // Detects changes in the elements of the other clusters.
   std::unique_ptr<pastset::AnyChange> changes_;
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;

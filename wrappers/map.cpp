@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/map.cpp — mapping of a shared element once its host has started.
+// wrappers/map.cpp — mapping of a shared element after its host has started.
 #include "wrappers/map.hpp"
 
 #include <fmt/format.h>

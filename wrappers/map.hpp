@@ -15,13 +15,13 @@
 namespace wrappers {
 
 /// Carries out operations directly on the shared element at the end of the path, in this process.
-/// The result is the same as by a store on the element's own host. If this process cannot map
-/// the element's memory, operations take the path as usual. It cannot map the memory if several
-/// hosts are in one process, or on the virtual clock.
+/// The result is the same as from a store on the element's own host. If this process cannot map the
+/// element's memory, operations take the path as usual. It cannot map the memory if several hosts
+/// are in one process, or on the virtual clock.
 ///
 /// Operations that end or measure a run always take the path. Hosts thus wait for each other and
-/// learn when another host ends. Failed operations also take the path, because the store at its end
-/// may have to mark the element with the failure.
+/// learn when another host ends. Failed operations also take the path, because the store at the end
+/// of the path may have to mark the element with the failure.
 ///
 /// Blocks:  as the element does, until the host's deadline. The first operation also blocks until
 ///          the element's host has started.

@@ -22,7 +22,7 @@ namespace wrappers {
 /// Context: runs in the application thread for operations from the element's own host. Operations
 ///          from other hosts wait without blocking a thread or fiber. They run in a fiber of their
 ///          own (service context) only if the element runs application code or another process can
-///          hold its lock.
+/// Throws:  pastset::ElementError, with the element's message or because the operation is rejected.
 class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element)

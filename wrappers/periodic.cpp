@@ -8,8 +8,9 @@
 namespace wrappers {
 
 void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
-  // Joins below see only the rounds that are multiples of `every_`. A withdrawal or release
-  // therefore gets the sequence number of the last such round.
+  // Only rounds whose number, counted from 1, is a multiple of `every_` reach the joins below. The
+  // sequence number of a withdrawal or release equals the number of the last round before it. This
+  // number is lowered to that of the last round that reached the joins.
   if (paths::is_farewell(operation.kind)) operation.sequence -= operation.sequence % every_;
   const bool goes_on =
       operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/periodic.hpp — gate that passes one round in `every`, and replies to the others.
+// wrappers/periodic.hpp — gate that passes one round in `every`, and replies to all other rounds.
 #pragma once
 #include <cstdint>
 
@@ -12,8 +12,8 @@ namespace wrappers {
 /// All other moves return immediately with the thread's own value and without a condition.
 ///
 /// Why:     A solver that may stop a few iterations late need not check its condition in each
-///          iteration. It stops at a round that passes, whose condition is exact.
-/// Blocks:  never; rounds that do not pass do not synchronize threads.
+///          iteration. It stops at a round that passes. The condition of such a round is exact.
+/// Blocks:  never. A move of a round that does not pass returns without waiting for other threads.
 /// Throws:  nothing of its own.
 /// Context: runs in the context of the operation.
 /// Failure: In a round that does not pass, a contribution that failed above this wrapper fails only

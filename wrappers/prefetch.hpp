@@ -15,23 +15,25 @@
 
 namespace wrappers {
 
-/// Begins a path that has no thread. It repeatedly asks the element at the end of the path for a
-/// tuple newer than the last one, and moves each tuple into an element of its own host. Tuples that
-/// were replaced by newer ones in the meantime are skipped. The own element numbers its tuples
-/// independently. Reads of a thread whose path passes through this wrapper are served from this
-/// element.
+/// Begins a path that has no thread. It repeatedly asks the far element, at the end of the path,
+/// for a tuple that is newer than the last tuple it received. It moves each tuple into the local
+/// element, which is an element of the wrapper's own host. It skips tuples that newer tuples have
+/// replaced in the meantime. The local element numbers its tuples independently of the far element.
+/// Reads of a thread whose path passes through this wrapper are served from the local element.
 ///
 /// Why:     Requests and tuples travel while the application computes.
 /// Blocks:  only the wrapper's own fiber (service context), while there is no newer tuple. A read
-///          that ends at a deadline is repeated, because the threads that read the element have
-///          their own deadline. These threads wait as in a read of any element.
-/// Throws:  nothing of its own. If the far end fails or has an error mark, the wrapper marks its
-///          element with that error and stops.
+///          of the far element that ends at a deadline is repeated, because the threads that read
+///          the local element have their own deadline. These threads wait as in a read of any
+///          element.
+/// Throws:  nothing of its own. If the far end fails or has an error mark, the wrapper marks the
+///          local element with that error and stops.
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
-/// Context: one service context, from start() to stop(). Threads that read the element need no
-///          service context.
+/// Context: one service context, from start() to stop(). Threads that read the local element need
+///          no service context.
 /// Order:   Tuples arrive in the order of the far element.
-/// Records: for each read: when it was sent, and when its tuple was in the element.
+/// Records: for each read of the far element: when the read was sent, and when its tuple was in the
+///          local element.
 class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.

@@ -39,7 +39,7 @@ void Push::stop() {
 
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
-  // Sent after the try block: a fiber must not block inside a catch block.
+  // The mark is sent after the try block, because a fiber must not block inside a catch block.
   pastset::ErrorMark mark = "";
   try {
     if (!settings_.asks) return answer({0, unlimited});
@@ -54,7 +54,7 @@ void Push::follow() {
   end(mark);
 }
 
-/// Waits for a request that was not served yet, and returns the newest one.
+/// Waits until there is a request that was not served yet, and returns the newest such request.
 /// Throws: pastset::Marked if the element of requests has an error mark, after its last request.
 paths::Ask Push::next_ask() {
   const pastset::Stored newest = settings_.asks->newest(next_ask_);

@@ -24,8 +24,8 @@ struct PushSettings {
 
 /// Begins a path that has no thread, and sends tuples of an element down the path without replies.
 /// It sends either the newest unsent tuple each time, or all tuples. If there is an element with
-/// requests (`asks`), it sends tuples only on request: as many as requested, beginning with the
-/// requested one. A prefetch is the opposite: the receiving host asks for each tuple.
+/// requests (`asks`), it sends tuples only on request. A request names the first tuple and the
+/// number of tuples to send. A prefetch is the opposite: the receiving host asks for each tuple.
 ///
 /// Why:     Without `asks`, no tuple waits for a request, as in MagPIe. With `asks`, tuples that
 ///          no cluster needs are not sent.
@@ -35,13 +35,13 @@ struct PushSettings {
 ///          note 1, mention it as an option.
 /// Context: runs in one service context, from start() to stop().
 /// Order:   Tuples are sent in the order of the element. If only the newest tuple is sent, a newer
-///          tuple can replace one that waits for credits. Requested tuples are never replaced. If
-///          `every` is true, no tuple is replaced.
+///          tuple can replace a tuple that waits for credits. Requested tuples are never replaced.
+///          If `every` is true, no tuple is replaced.
 /// Ends:    The wrapper ends when its element or the element of requests has an error mark. It then
 ///          sends a release with the mark down its path, after the earlier tuples. Hosts that wait
 ///          for a requested tuple then fail, too. If there is no mark, stop() sends the newest
-///          tuple, or all remaining ones. Other hosts then find them at the far end.
-/// Records: each tuple that it sends, like a read of a prefetch.
+///          tuple, or all unsent tuples. Other hosts then find these tuples at the far end.
+/// Records: each tuple that the wrapper sends, in the form in which a prefetch records its reads.
 class Push final : public paths::Wrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.
@@ -65,7 +65,8 @@ class Push final : public paths::Wrapper {
   const PushSettings settings_;
   std::uint32_t path_ = 0;
   runtime::Task following_;
-  // The following members are used by the context that runs follow(), and after its end by stop().
+  // The following members are used by the context that runs follow(). After that context has ended,
+  // stop() uses them.
   std::uint64_t next_ = 0;      // number of the first unsent tuple
   std::uint64_t next_ask_ = 0;  // number of the next request to serve
   std::uint64_t sent_ = 0;

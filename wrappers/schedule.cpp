@@ -33,7 +33,8 @@ std::vector<std::uint32_t> members_of(const paths::Plan& plan) {
   return ranks;
 }
 
-/// Returns the reason why no schedule supports the operation for the plan's hosts; "" if one does.
+/// Returns the reason why no schedule supports the operation for the plan's hosts; "" if a schedule
+/// supports it.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   const groups::SelectionKey key =
       groups::key_of(call,
@@ -43,8 +44,8 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
                      groups::element_bytes_of(call));
   try {
     const auto hosts = groups::participants_of(plan);
-    // Finding the best schedule would take long. It is enough to know that there are routes between
-    // all hosts, because some schedule then exists.
+    // To find the best schedule would take long. It is enough to know that there are routes between
+    // all hosts, because a schedule then exists.
     if (groups::is_selected(call.algorithm) && !plan.decisions)
       groups::network_of(plan, hosts);
     else
@@ -61,9 +62,9 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
 }
 
 /// Returns the reason why the hosts cannot perform the collective together; "" if they can. Each
-/// host with threads must have exactly one wrapper for the collective, and all must have equal
-/// settings. The first wrapper reports a wrong number of wrappers. A wrapper with different
-/// settings reports the difference.
+/// host with threads must have exactly one wrapper for the collective, and all these wrappers must
+/// have equal settings. The first of the wrappers reports a wrong number of wrappers. A wrapper
+/// whose settings differ from those of the first wrapper reports the difference.
 std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
   const paths::Plan& plan = place.plan();
   const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {

@@ -20,12 +20,12 @@ namespace wrappers {
 /// arrays. `by` is the name of the schedule.
 groups::Call declared_call(const paths::Reduction& reduction, const std::string& by);
 
-/// Combines the values of all hosts that have threads, one value of each host in each round. Every
-/// such host gets the same result, bit for bit. A path therefore ends on the host where it begins.
+/// Combines one value of each host that has threads, in each round. All these hosts get the same
+/// result, bit for bit. A path therefore ends on the host where it begins.
 ///
 /// Why:     Trees send whole values. Schedules divide values and use all links at the same time.
-/// Blocks:  until the host has received all messages that it needs. Fails if no message arrives
-///          within the deadline of the config.
+/// Blocks:  until the host has received all messages that it needs. The round fails if no message
+///          arrives within the deadline of the config.
 /// Throws:  TravelError. A failed round fails on all hosts that still need one of its messages;
 ///          later rounds continue. If a contributor ends, all later rounds fail.
 /// Paper:   Matsuda et al. 2006; Karonis et al. 2000.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/store.cpp — operations of a path on its element, and error marks.
+// wrappers/store.cpp — operations on the element at the end of a path, and error marks.
 #include "wrappers/store.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 namespace wrappers {
 namespace {
 
-/// Returns the names of other hosts that send tuples on paths of the same name; "" if there are
-/// none or too many.
+/// Returns the part of an error text that names the other hosts with a path of the same graph as
+/// `path`. Returns "" if there is no such host, or if there are too many to list.
 std::string senders(const paths::Plan& plan, std::uint32_t path) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -38,8 +38,8 @@ void Store::handle(paths::Operation&& operation, paths::Next next, paths::Respon
   waiting_.handle(std::move(operation), next, responder);
 }
 
-/// Marks the element with an error if the operation requires it. Returns whether it did; the
-/// operation is then not carried out.
+/// Marks the element with an error if the operation requires it. Returns whether the element was
+/// marked. If so, the operation must not be carried out.
 bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;

@@ -12,8 +12,8 @@
 
 namespace wrappers {
 
-/// Events after which a store marks its element with an error. Only stores on paths that begin with
-/// a push are permitted to mark.
+/// Events after which a store marks its element with an error. Only a store on a path that begins
+/// with a push may mark its element.
 enum class StoreMarks : std::uint8_t {
   nothing,
   failures,          ///< a failed move, or an end of the path by a failure
