@@ -25,9 +25,9 @@ std::shared_ptr<const PreparedCall> CallPreparer::prepare(const Call& call) {
   return prepared;
 }
 
-/// Throws: UsageError if the schedule needs a larger limit of unfinished steps, because hosts would
-///         deadlock. If messages can be sent by credit, every limit is accepted: whether a small
-///         one suffices then depends on the sizes of the messages.
+/// Throws: UsageError if hosts would deadlock, because the schedule needs a larger limit of
+///         unfinished steps. Does not check the limit if messages can be sent by credit, because
+///         the sizes of the messages then decide whether a small limit suffices.
 void CallPreparer::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = ports_of(call, *choice);

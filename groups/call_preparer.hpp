@@ -23,10 +23,10 @@ class CallPreparer {
   /// `machines` must outlive this object.
   void take_machines(const Machines& machines) { machines_ = &machines; }
   /// Validates a call and finds its schedule.
-  /// Throws: UsageError for impossible counts, or if no schedule supports the call. Also if the
-  ///         schedule deadlocks under the call's limits: it needs more unfinished steps
-  ///         (Call::window) or more simultaneous messages (Call::ports). If messages can be sent by
-  ///         credit, no limit of unfinished steps is rejected.
+  /// Throws: UsageError for impossible counts, or if no schedule supports the call. Also UsageError
+  ///         if hosts would deadlock, because the schedule needs more unfinished steps than
+  ///         Call::window allows, or more simultaneous messages than Call::ports allows. The limit
+  ///         of unfinished steps is not checked if messages can be sent by credit.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
   /// Returns the limits on simultaneous messages. A planned schedule has limits of its own; other
   /// schedules use the limits of the call.

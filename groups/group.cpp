@@ -133,8 +133,8 @@ const collectives::Topology& Group::topology() const {
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
-/// Checks a call as far as one member can without the others, and prepares it. Differences between
-/// the members' calls are found during the operation.
+/// Checks a call as far as one member can without the other members, and prepares the call.
+/// Differences between the members' calls are found during the operation.
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
@@ -289,8 +289,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->view().name(), *colour));
-  // The name of the new group contains a number that no member has used before, because another
-  // group with the name of this one may have been split already.
+  // The name of the new group contains a number that no member has used before. An earlier group
+  // with the same name as this group may have been split already.
   auto& groups = HostGroups::of(thread_.host());
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};

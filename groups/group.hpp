@@ -61,8 +61,8 @@ base::Scalar take(Call& call, Taken&& out) {
   }
 }
 
-/// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. The operation uses
-/// the caller's arrays until it has ended. `in` and `out` may be the same array if they have the
+/// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. The caller's arrays
+/// are in use until the operation has ended. `in` and `out` may be the same array if they have the
 /// same size; otherwise they must not overlap. Without counts, all blocks have the same size.
 /// Throws: UsageError if input and output have different types of values.
 template <In Given, Out Taken>
@@ -180,8 +180,10 @@ struct Declared {
 
 /// One thread's membership in a group, through which it calls collective operations. All members
 /// call the same operations in the same order. Members on one host share memory. Between hosts,
-/// schedules send messages over lanes. The schedule is the best one for the network of the config,
-/// unless a call names another. If a member is destroyed, its operations under way continue.
+/// schedules send messages over lanes. A call may name its schedule. If it names none, the schedule
+/// is the one that the config's table of decisions names. If the table names none, it is the best
+/// schedule for the network of the config. If a member is destroyed, its operations under way
+/// continue.
 ///
 /// Thread-safe: no; each member is created, used and destroyed by its own thread.
 /// Blocks:      run() and the handle's wait(), until this member's part has ended and its result
@@ -190,18 +192,18 @@ struct Declared {
 /// Throws:      UsageError for a wrong call, before anything is sent. TravelError for failures of
 ///              hosts, links or members. All later operations of the group then fail with the same
 ///              error; other groups continue. If a member is destroyed while other members
-///              continue, their operations fail.
+///              continue, the operations of these other members fail.
 /// Paper:       Karonis et al. 2000; Matsuda et al. 2006.
 /// Order:       Blocks, scans and noncommutative operations (base/reduce.hpp) follow the order of
 ///              ranks. All other sums are folded in the order of threads in the plan, with one
-///              grouping for all elements of a vector. An algorithm that a call names may use
-///              another order. Ranks follow the plan's order, unless the group was created with
-///              another one. Minima and maxima of integers, logical and bitwise operations give the
-///              same result in any order. If a minimum or maximum is both 0 and -0, the result is
-///              the first of them. If ranks do not follow the plan's order, blocks are copied once
-///              more. Each host then gathers all contributions of scans and noncommutative
-///              operations and folds them itself. That takes the memory and the messages of an
-///              allgather.
+///              grouping for all elements of a vector. An algorithm that a call names may use a
+///              different order. Ranks follow the plan's order, unless the group was created with a
+///              different order. Minima and maxima of integers, logical and bitwise operations give
+///              the same result in any order. If both 0 and -0 are the minimum or the maximum, the
+///              result is the first of the two. If ranks do not follow the plan's order, blocks are
+///              copied once more. For scans and noncommutative operations, each host then gathers
+///              all contributions and folds them itself. This takes the memory and the messages of
+///              an allgather.
 /// Values:      NaN and integer overflow fail the operation, as in trees. The contents of `out` are
 ///              then undefined, even if `in` is the same array.
 class Group {
@@ -210,8 +212,8 @@ class Group {
   /// during the run, these are all threads of that plan.
   explicit Group(paths::Thread& thread, std::string name = "world");
   /// Joins a group of the given threads of the plan, which must include the caller. A thread's rank
-  /// is its position in the list. No other group may have the same name. Every member constructs
-  /// the group with the same list, at any time.
+  /// is its position in the list. No other group may have the same name. Every member must
+  /// construct the group with the same list. The members need not do so at the same time.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
   /// Joins a group that the config declares. Throws: UsageError if the config declares no group of
   /// that name, or the thread is not in it.
@@ -229,36 +231,38 @@ class Group {
   void run(Call call);
   /// Starts the operation without waiting. Several operations may run at a time and may end in any
   /// order. Only this thread may use the handle. wait() blocks until the operation has ended and
-  /// the arrays are free. If the result is a tuple, it then moves the tuple into its element, which
-  /// may block. At the deadline of wait() the operation fails on all hosts, like one whose members
-  /// do not arrive. If the handle is destroyed without wait(), its destructor waits and ignores
-  /// errors. The destructor does not wait in a forked process, or in a thread or fiber that was
-  /// cancelled.
+  /// the arrays are free. If the result is a tuple, wait() then moves the tuple into its element,
+  /// which may block. At the deadline of wait() the operation fails on all hosts, like an operation
+  /// whose members do not arrive. If the handle is destroyed without wait(), its destructor waits
+  /// and ignores errors. The destructor does not wait in a forked process, or in a thread or fiber
+  /// that was cancelled.
   /// Throws: wait() throws TravelError, and the exceptions of Element::move().
   Started start(Call call);
-  /// Divides the group: members with the same colour form a new group. They are ranked by key, then
-  /// by their rank in this group. All members must call it. A member without a colour gets nullptr.
+  /// Divides the group: members with the same colour form a new group. The new ranks are ordered by
+  /// key, then by the rank in this group. All members must call split(). A member without a colour
+  /// gets nullptr.
   /// Blocks: like an allgather.
   /// Throws: UsageError for a negative colour, before anything is sent.
   std::unique_ptr<Group> split(std::optional<std::int64_t> colour, std::int64_t key = 0);
 
   /// Uses measured links when it selects and plans later schedules. `file` is an output of `paths
-  /// measure`. The member `root` reads the file, which must be about the clusters of the run, and
-  /// sends it to the others. Emulated links and all other properties are unchanged. All members
-  /// must call it, between the same two operations.
+  /// measure`. The member `root` reads the file, and sends its contents to the other members. The
+  /// file must be about the clusters of the run. Emulated links and all other properties are
+  /// unchanged. All members must call take_links(), between the same two operations.
   /// Throws: UsageError on every member if the file is wrong.
   /// Paper:  Gupta and Vadhiyar 2007, whose plans use measured bandwidths.
   void take_links(const std::string& file, std::uint32_t root = 0);
   /// Selects later schedules by the table of decisions in `file`, in place of the table of the
-  /// config. The member `root` reads the file, for example an output of `paths tune`, and sends it
-  /// to the others. All members must call it, between the same two operations.
+  /// config. The member `root` reads the file, for example an output of `paths tune`, and sends its
+  /// contents to the other members. All members must call take_decisions(), between the same two
+  /// operations.
   /// Throws: UsageError on every member if the file is wrong.
   /// Paper:  Vadhiyar, Fagg and Dongarra 2004, who look up tuned algorithms in tables.
   void take_decisions(const std::string& file, std::uint32_t root = 0);
 
   /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536". Returns
-  /// shared_memory_name if it used no schedule, and "shared_memory+NAME" if only one host of each
-  /// cluster took part in the schedule NAME.
+  /// shared_memory_name if the operation used no schedule. Returns "shared_memory+NAME" if only one
+  /// host of each cluster took part in the schedule NAME.
   std::string last_algorithm() const;
 
  private:
@@ -266,10 +270,10 @@ class Group {
         const Origin& origin);
   std::shared_ptr<const PreparedCall> check(Call& call) const;
   /// Returns the text of a file that the member `root` reads. Throws: ConfigError on every member
-  /// if it cannot be read.
+  /// if the file cannot be read.
   std::string share_text(const std::string& file, std::uint32_t root);
-  /// Replaces the selector by one with other files. `read` changes the files; `what` names them in
-  /// an error.
+  /// Replaces the selector by a selector with other files. `read` changes the files; `what` names
+  /// the files in an error.
   void take(std::string_view what, const std::function<void(TakenFiles&)>& read);
   paths::Thread& thread_;  // valid while its host exists
   std::weak_ptr<const void> host_there_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/group_view.hpp — facts about a group that do not change, as one of its hosts sees them.
+// groups/group_view.hpp — unchanging facts about a group, as one of its hosts sees them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ class GroupView {
   const paths::Plan& plan() const { return deployment_.plan(); }
   runtime::Runtime& runtime() const { return deployment_.runtime(); }
   const Layout& layout() const { return *layout_; }
-  /// Returns the selector for the links of the config.
+  /// Returns the selector of schedules for the links as the config states them.
   const std::shared_ptr<Selector>& selector() const { return selector_; }
   /// Returns the host number in the run for each participant.
   const std::vector<std::uint32_t>& hosts() const { return selector_->hosts(); }

@@ -20,8 +20,8 @@ namespace {
 /// operation, folds and copies take a few microseconds, so the thread keeps polling between waits.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 
-/// Traces contain predictions for groups of at most this number of hosts. The time of a prediction
-/// grows with the number of messages, which may be the square of the number of hosts.
+/// Traces contain predictions for groups of at most this number of hosts. The time to compute a
+/// prediction grows with the number of messages, which may be the square of the number of hosts.
 constexpr std::size_t predicted_hosts_max = 1024;
 
 /// Returns the name of an operation, with a digest that includes the schedule. Hosts with equal
@@ -65,7 +65,7 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
     share_memory();
 }
 
-/// Makes the parts for operations in shared memory, if hosts of the group are on one machine.
+/// Creates the objects for operations in shared memory, if hosts of the group are on one machine.
 void HostGroup::share_memory() {
   machines_ =
       Machines::of(view_.plan(), view_.layout().hosts(), *view_.selector()->network().topology);
@@ -263,8 +263,8 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
   return true;
 }
 
-/// Describes the schedule of an operation for its trace. Predicts the time only if this host
-/// records it, because a prediction takes about as long as a small operation.
+/// Describes the schedule of an operation for its trace. Predicts the time of the operation only if
+/// this host records the prediction, because to predict takes about as long as a small operation.
 ScheduleTrace HostGroup::schedule_trace_of(const Running& running,
                                            const std::shared_ptr<const Selection>& choice) const {
   ScheduleTrace schedule{choice->text(), std::string(name_of(choice->reason))};
@@ -332,8 +332,8 @@ void HostGroup::abandon(Running& running, std::uint32_t place) const {
 
 /// Waits until the operation has ended and the arrays are free. After the config's deadline, fails
 /// an operation whose members have not all arrived. After the deadline `given`, fails any operation
-/// that waits for members or hosts. After such a failure, still waits for the end, when no arrays
-/// are in use any more.
+/// that waits for members or hosts. After such a failure, still waits until the operation has
+/// ended, because the arrays are in use until then.
 void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given) {
   while (!running.completion.done()) {
     const runtime::Deadline until = runtime::sooner(view_.runtime(), view_.deadline(), given);

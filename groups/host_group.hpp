@@ -29,12 +29,12 @@ class Local;
 /// One host's part of a group. The first member on the host creates it, and the last member
 /// releases it. All hosts number the operations of the group alike. Hosts and members must agree on
 /// kind, root, type, counts, reduction and algorithm of an operation, and on all earlier
-/// operations. Calls of members on one host are compared when the members arrive. Hosts compare
-/// their calls with each message and each grant.
+/// operations. Calls of members on one host are compared when the members arrive. Calls of
+/// different hosts are compared with each message and each grant.
 ///
 /// Thread-safe: yes.
-/// Failure:     An error in an operation fails it on every host of the group, with the reason.
-///              Depending on Failing, all later operations fail, too. Earlier operations and other
+/// Failure:     An error in an operation fails it on every host of the group, with the reason. With
+///              Failing::all_behind, all later operations fail, too. Earlier operations and other
 ///              groups continue.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
@@ -51,15 +51,15 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// Returns the operations that are under way, and the members that have joined.
   OperationTable& operations() { return operations_; }
   std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
-  /// Returns a selector that uses these files for the hosts of the group.
-  /// Throws: ConfigError if measured links are those of other clusters.
+  /// Returns a selector that uses the files `taken` for the hosts of the group.
+  /// Throws: ConfigError if the measured links do not match the clusters of the hosts.
   std::shared_ptr<Selector> selector_by(const TakenFiles& taken) const;
   /// See CallPreparer::prepare().
   std::shared_ptr<const PreparedCall> prepare(const Call& call) { return preparer_.prepare(call); }
   /// Adds a member to the operation with that number. The host uses the call and its arrays until
   /// the operation has completed. The last member to arrive starts the operation. The operation
-  /// runs in the thread of that member if the member waits, otherwise in a fiber of its own.
-  /// Throws: UsageError if the call differs from those of the other members.
+  /// runs in the thread of that member if the member waits, otherwise in a new fiber.
+  /// Throws: UsageError if the call differs from the calls of the other members.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number,
                                  const std::shared_ptr<const Call>& call,
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);

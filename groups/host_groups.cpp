@@ -72,7 +72,8 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
   std::string_view reason = failure.reason();
   constexpr std::string_view told = "it received the error: ";
-  // In a chain of failures, the text after the last `told` is the original cause. Keep only that.
+  // In a chain of failures, the text after the last `told` is the original cause. Only that text is
+  // kept.
   const std::size_t behind = reason.rfind(told);
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);

@@ -17,9 +17,9 @@ namespace groups {
 
 class HostGroup;
 
-/// The parent of a group that was made by a split: its MessageGroup::id() (`group`), and the number
-/// of the operation that split it. Both are 0 if there is no parent, or if the parent is on one
-/// host.
+/// The parent of a group that was made by a split. `group` is the MessageGroup::id() of the parent.
+/// `operation` is the number of the parent's operation that made the split. Both are 0 if there is
+/// no parent, or if the parent is on one host.
 struct Origin {
   std::uint64_t group = 0;
   std::uint64_t operation = 0;
@@ -46,8 +46,8 @@ class HostGroups final : public paths::ThreadWatcher {
                                   const Origin& origin);
   /// Removes a group from this list after all its members have left.
   void forget(const HostGroup& group);
-  /// Returns a token that expires with the host. Objects that can outlive the host check it before
-  /// they use the host.
+  /// Returns a token that expires with the host. Objects that can outlive the host check the token
+  /// before they use the host.
   std::weak_ptr<const void> is_there() const { return is_there_; }
   /// Returns a number for a split that is higher than the numbers of all splits in which this
   /// thread took part, and at least `least`.
@@ -57,8 +57,8 @@ class HostGroups final : public paths::ThreadWatcher {
   void note(std::uint32_t thread, const paths::TravelError& failure);
   /// Returns the failure recorded by note(); an empty reason if there is none.
   Noted noted(std::uint32_t thread) const;
-  /// Fails the operations of all groups that contain the ended thread, unless the thread has joined
-  /// them.
+  /// Handles the end of a thread. Fails the operations of each group that has the thread as a
+  /// member, if the thread has never joined that group.
   void thread_ended(paths::Deployment& deployment, std::uint32_t thread) override;
 
  private:

@@ -39,7 +39,7 @@ std::shared_ptr<Running> OperationTable::find_or_add(std::uint64_t number) {
 }
 
 /// Returns the reason for which an operation cannot succeed; nullptr if there is none. The reason
-/// is that the operation or an earlier one has failed, or that a member has left before this
+/// is that this operation or an earlier operation has failed, or that a member has left before this
 /// operation.
 paths::Failure OperationTable::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
@@ -269,8 +269,8 @@ void OperationTable::wait_until_over() {
 }
 
 /// Returns the number and digest of the operations in which this host took part. Other hosts
-/// compare them with their own. After a failure, returns only the reason of the failure, because
-/// the failed operation may have succeeded on another host.
+/// compare this number and digest with their own. After a failure, returns only the reason of the
+/// failure, because the failed operation may have succeeded on another host.
 paths::Participation OperationTable::participation() const {
   if (failing_ == Failing::alone) return {};
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};

@@ -31,7 +31,7 @@ enum class Failing {
 /// Thread-safe: yes.
 class OperationTable {
  public:
-  /// Functions of the owner.
+  /// Functions of its owner that the table calls.
   struct Owner {
     /// Returns the turn of an operation in a region of shared memory; 0 = it uses messages. Called
     /// once for each operation whose members have all arrived, in the order of the operations,
@@ -42,8 +42,9 @@ class OperationTable {
   };
   /// `view` and `trace` must outlive the table. `trace` is nullptr unless the run is traced.
   OperationTable(const GroupView& view, Failing failing, GroupTrace* trace, Owner owner);
-  /// Sets the message group, through which other hosts learn of failures. It must outlive all later
-  /// calls. Without one, the group is on this host alone.
+  /// Sets the message group, through which other hosts learn of failures. The message group must
+  /// outlive all later calls. A table without a message group belongs to a group on this host
+  /// alone.
   void connect(paths::MessageGroup* lanes) { lanes_ = lanes; }
 
   struct Entered {
@@ -55,19 +56,19 @@ class OperationTable {
   ///         the operation has failed.
   Entered enter(std::uint32_t place, std::uint64_t number, const std::shared_ptr<const Call>& call,
                 const std::shared_ptr<const PreparedCall>& prepared, bool waits);
-  /// Throws: TravelError if the operation or an earlier one has failed.
+  /// Throws: TravelError if the operation or an earlier operation has failed.
   void check(std::uint64_t number) const;
   /// Removes an operation that has ended, and completes it. `failure` is nullptr on success.
   void end(Running& running, const paths::Failure& failure, runtime::DeferredWakes& wakes);
   /// Fails an operation that has missed a deadline. `waiter` is the place of the member that set
-  /// the deadline. If it is nullopt, the deadline is that of the config, and only an operation
-  /// whose members have not all arrived fails.
+  /// the deadline. If `waiter` is nullopt, the deadline is that of the config, and the operation
+  /// fails only if some member has not arrived.
   void fail_late(Running& running, std::optional<std::uint32_t> waiter);
   /// Fails the operation with that number on all hosts. `failing` tells which other operations
   /// fail, too.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
-  /// Throws the failure, and records that the thread of this member received it. If the thread then
-  /// ends with an error, its other groups report this failure as the cause.
+  /// Throws `failure`, and records that the thread of this member received it. If the thread then
+  /// ends with an error, the other groups of the thread report `failure` as the cause.
   [[noreturn]] void throw_to(std::uint32_t place, const paths::TravelError& failure) const;
   /// Returns a text of the call of operation `number`; "" if the operation is not under way.
   std::string call_text_of(std::uint64_t number) const;
@@ -83,7 +84,8 @@ class OperationTable {
   /// Handles the end of a thread: fails all operations if the thread is a member that has not
   /// joined the group. `thread` is an index on this host.
   void see_ended(std::uint32_t thread);
-  /// Blocks until all members have left and no operation is under way. The name is then free.
+  /// Blocks until all members have left and no operation is under way. A new group may then use the
+  /// same name.
   /// Throws: TravelError at the deadline.
   void wait_until_over();
 

@@ -20,8 +20,8 @@ struct Lent {
   bool is_out;
 };
 
-/// Returns two arrays of different members that overlap, of which at least one is an `out`; nullopt
-/// if there are none. Writing to such an `out` would change the other array.
+/// Returns two overlapping arrays of different members, at least one of them an `out`. Returns
+/// nullopt if there are no such arrays. A write to the `out` would change the other array.
 std::optional<std::pair<Lent, Lent>> overlapping(const Calls& calls) {
   std::vector<Lent> all;
   for (std::size_t member = 0; member < calls.size(); ++member) {

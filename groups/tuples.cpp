@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — offset at which an array's values begin in a tuple, behind the length field
+// groups/tuples.cpp — tuples as the memory of a call, and moves of result tuples
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>

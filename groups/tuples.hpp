@@ -27,14 +27,15 @@ struct Into {
 
 /// Describes an element as input. The element must outlive the operation and may be of any kind.
 /// Its template must be one array of numbers, such as "f64[1024]", "f64[]" or "f64".
-/// Throws: UsageError for another template. Later, when the operation begins: UsageError if there
-///         is no tuple, or if its values differ in type or number from the values of the operation.
+/// Throws: UsageError for a different template. Later, when the operation begins: UsageError if
+///         there is no tuple, or if its values differ in type or number from the values of the
+///         operation.
 Newest newest(const pastset::Element& element);
 /// Describes an element as output. `count` is the number of values; required if the template does
 /// not contain it.
-/// Throws: UsageError for another template or count. Later, the waiting call also throws the
-///         exceptions of Element::move(), with the deadline of the config; the operation has then
-///         succeeded.
+/// Throws: UsageError if the template is not one array of numbers, or if `count` does not fit the
+///         template. Later, the waiting call also throws the exceptions of Element::move(), with
+///         the deadline of the config; the operation has then succeeded.
 Into into(pastset::Element& element, std::optional<std::uint64_t> count = {});
 
 /// Throws: UsageError if input and output have different types of values.

@@ -46,40 +46,38 @@ struct Call {
   /// schedule that the config's table of decisions names; the same as "best" if the table has no
   /// row for this operation.
   std::string algorithm = "tuned";
-  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums are bit for bit
-  /// those of one fixed tree. The tree combines the hosts within each cluster first, then the
-  /// clusters.
+  /// If true, the algorithms "best" and "tuned" consider only schedules whose sums are, bit for
+  /// bit, the sums of one fixed tree. The tree combines the hosts within each cluster first, then
+  /// the clusters.
   bool is_canonical = false;
   /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
   /// number of hosts if that is larger. Members may have different limits.
   /// Throws: UsageError if the schedule needs a larger limit; the text names the smallest
-  ///         sufficient one. Any limit is accepted if messages can be sent by credit (room in the
+  ///         sufficient limit. Any limit is accepted if messages can be sent by credit (room in the
   ///         receiver's inbox) in place of grants. This requires an inbox of more than 0 bytes and
   ///         no limit on received messages in `ports`.
   std::size_t window = 0;
   /// Limits on simultaneous messages of a host. `receiving` limits the messages that the host
   /// receives. `sending` limits the messages that it sends, and applies only if `are_in_order`. 0 =
   /// as many as the schedule allows. A schedule of `paths plan` contains limits of its own, which
-  /// replace these.
+  /// replace this member.
   pricing::Ports ports = {};
   /// Whether the arrays hold values. If false, the arrays only give sizes, and several members may
-  /// share one array. Operations then read, fold and copy nothing, and results are undefined. This
-  /// mode measures, on the virtual clock, operations whose values would not fit in memory.
+  /// share one array. Operations then read, fold and copy nothing, and results are undefined. With
+  /// false, a run on the virtual clock can measure operations whose values would not fit in memory.
   /// Paper: Degomme et al. 2017 (shared allocations in simulators).
   bool has_values = true;
-  /// Chooses the schedule by files that the group has taken (Group::take_links); nullptr = by the
-  /// config. Group sets this field.
+  /// Selector that uses the files that the group has taken (Group::take_links); nullptr = the
+  /// selector of the config. Group sets this field.
   std::shared_ptr<Selector> selector = {};
   /// Element whose newest tuple is used as input instead of `in`; for the root of a broadcast,
-  /// instead of `out` (groups/tuples.hpp). nullptr = use the arrays. `tuple` holds the tuple that
-  /// was read.
+  /// instead of `out` (groups/tuples.hpp). nullptr = use the arrays.
   const pastset::Element* from = nullptr;
-  base::Payload tuple = {};
-  /// Element that receives the result as a tuple of `into_count` values, instead of `out`; nullptr
-  /// = use the array. `made` is the memory of that tuple; null if this member needs none.
+  base::Payload tuple = {};  ///< tuple that was read from `from`
+  /// Element that receives the result as a tuple, instead of `out`; nullptr = use the array.
   pastset::Element* into = nullptr;
-  std::uint64_t into_count = 0;
-  std::shared_ptr<base::Buffer> made = {};
+  std::uint64_t into_count = 0;             ///< number of values in the tuple for `into`
+  std::shared_ptr<base::Buffer> made = {};  ///< memory of the tuple for `into`; null if not needed
 };
 
 /// The calls that the members on one host pass to one operation, ordered by the members' places

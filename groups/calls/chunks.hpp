@@ -15,7 +15,8 @@ namespace groups {
 /// Thread-safe: immutable. Borrows the specification.
 class Chunks {
  public:
-  /// A part to copy: a range of one array (`from`), and its position in another array (`to`).
+  /// A part to copy. `from` is the range of the part in the source array. `to` is the position of
+  /// the part in the target array.
   struct Piece {
     collectives::Range from;
     collectives::Count to = 0;
@@ -33,15 +34,16 @@ class Chunks {
   /// Returns the capacity of a member's chunks in elements. Chunks of the last rounds can be partly
   /// empty.
   collectives::Count chunk(collectives::Rank member) const;
-  /// Calls `use(piece)` for each part of this member's `in` that its chunk of the round contains.
+  /// Calls `use(piece)` for each part of `in` that this member's chunk of the round contains.
   /// piece.from is a range of `in`, piece.to is a position in the chunk.
   template <class Use>
   void each_given(collectives::Count round, const Use& use) const {
     if (!is_sliced()) return use(whole(me_, round));
     for (collectives::Rank target = 0; target < task_.size(); ++target) use(given(target, round));
   }
-  /// Returns the part of `source`'s chunk that this member needs. `from` is a range of that chunk.
-  /// `to` is the position of its first element in the block that `source` sends to this member.
+  /// Returns the part of `source`'s chunk that this member needs. `from` is the range of the part
+  /// in that chunk. `to` is the position of the part in the block that `source` sends to this
+  /// member.
   Piece taken(collectives::Rank source, collectives::Count round) const;
 
  private:

@@ -71,7 +71,8 @@ void Fold::fold_all(std::span<std::byte> into, std::span<const std::span<const s
     for (const auto& value : values.subspan(2)) (*this)(into, into, value);
     return;
   }
-  // Memory for intermediate results of a block. It is small, so that it stays in the nearest cache.
+  // Memory for intermediate results of a block. A block is small, so that this memory stays in the
+  // nearest cache.
   std::array<std::array<std::byte, block_bytes>, 2> between;
   const std::size_t block = whole_elements(block_bytes);
   for (std::size_t at = 0; at < into.size(); at += block) {

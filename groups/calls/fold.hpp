@@ -12,7 +12,7 @@
 namespace groups {
 
 /// Exception for a member's value that a reduction rejects, either alone or when it is combined
-/// with others.
+/// with other values.
 class WrongContribution : public base::BadValue {
  public:
   /// `place` is the member's place in the layout of its group.
@@ -31,33 +31,34 @@ class WrongContribution : public base::BadValue {
 class Fold {
  public:
   Fold() = default;  ///< folds nothing; for collectives other than reductions
-  /// Requires: `operation` outlives this object. All named operations do.
+  /// Requires: `operation` outlives this object. Operations of base::reduce_operation() always do.
   Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 
-  /// Stores left op right in `into`; all three have the same size. `into` may be identical to an
-  /// operand, but must not overlap one partly.
+  /// Stores left op right in `into`; all three spans have the same size. `into` may be identical to
+  /// an operand, but must not overlap an operand partly.
   /// Throws: base::BadValue with the index of the element. If `into` is an operand, its elements
   ///         from the failing block on are unchanged.
   void operator()(std::span<std::byte> into, std::span<const std::byte> left,
                   std::span<const std::byte> right);
   /// Stores values[0] op values[1] op ..., from the left, in `into`. There are at least two values.
-  /// All have the size of `into`, and none overlaps it.
+  /// Each value has the size of `into`, and no value overlaps `into`.
   /// Throws: base::BadValue with the index of the element. `into` is then undefined.
   void fold_all(std::span<std::byte> into, std::span<const std::span<const std::byte>> values);
-  /// Checks the values of a contribution that was not combined with others. Folding with a built-in
-  /// operation needs no such check, because it checks both operands.
+  /// Checks the values of a contribution that was not combined with other contributions. Folding
+  /// with a built-in operation needs no such check, because the operation checks both operands.
   /// Throws: base::BadValue for a NaN, unless values are Values::ieee.
   void check(std::span<const std::byte> values) const;
-  /// Returns the largest multiple of the element size that is at most `bytes`, but at least one
-  /// element.
+  /// Returns the largest multiple of the element size that is at most `bytes`, but at least the
+  /// element size.
   std::size_t whole_elements(std::size_t bytes) const {
     return std::max(element_bytes_, bytes - bytes % element_bytes_);
   }
   std::size_t element_bytes() const { return element_bytes_; }
   /// Returns whether folding runs no code of the application.
   bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
-  /// Normalizes a contribution that was not combined with others. Combining normalizes its result
-  /// itself.
+  /// Normalizes a contribution that was not combined with other contributions
+  /// (ReduceOperation::normalize). Results of folding need no such call, because combining also
+  /// normalizes.
   void alone(std::span<std::byte> values) const;
 
  private:

@@ -23,7 +23,7 @@ class Layout {
   /// Throws: UsageError if the list is empty, repeats a thread, or names a thread that the plan
   ///         does not have.
   Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads);
-  /// Returns the layout that all equal groups of this process share. It is shared because a layout
+  /// Returns the layout that all equal groups of this process share. They share it because a layout
   /// of many threads is large.
   static std::shared_ptr<const Layout> of(const paths::Plan& plan,
                                           const std::vector<std::uint32_t>* threads);
@@ -31,7 +31,7 @@ class Layout {
   std::uint32_t size() const { return first_.back(); }
   /// Returns the host of the plan for each participant.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns whether the rank of each member equals its place, which the class comment defines.
+  /// Returns whether the rank of each member equals its place (see the comment of the class).
   bool is_in_order() const { return ranks_.empty(); }
   std::uint32_t place(std::uint32_t rank) const { return is_in_order() ? rank : places_[rank]; }
   std::uint32_t rank(std::uint32_t place) const { return is_in_order() ? place : ranks_[place]; }
@@ -42,8 +42,8 @@ class Layout {
   }
   std::uint32_t participant_at(std::uint32_t place) const;
   /// Calls `use(first, behind)` for each run of consecutive ranks among the members that form a
-  /// participant. `behind` is the rank after the last one of the run. Runs come in the order of the
-  /// members' places.
+  /// participant. `behind` is the rank after the last rank of the run. The calls are in the order
+  /// of the members' places.
   template <class Use>
   void each_run(std::uint32_t participant, const Use& use) const {
     for (std::uint32_t at = first_on(participant); at < first_on(participant + 1);) {
@@ -70,7 +70,7 @@ class Layout {
  private:
   void order(std::uint32_t threads_of_plan);
 
-  std::vector<std::uint32_t> threads_;  // indexed by rank; empty: all threads
+  std::vector<std::uint32_t> threads_;  // thread of each rank; empty = all threads in order
   // Place of each rank, and rank of each place. Both are empty if is_in_order().
   std::vector<std::uint32_t> places_, ranks_;
   bool is_even_ = true;

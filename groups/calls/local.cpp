@@ -261,8 +261,8 @@ void Local::distribute() {
     default:
       if (!is_scan(collective)) return;
       if (!layout_.has_one_each()) hand_out_prefixes();
-      // Normalizes the results. That of the first member needs it, because it was not combined
-      // with other values.
+      // Normalizes the results. The result of the first member was not combined with other values,
+      // so it is not normalized yet.
       const bool has_none = collective == Collective::exscan && me_ == 0;
       for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
         fold_.alone(calls_[member]->out);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/calls/local.hpp — inputs and outputs of the members on one host, combined in shared
-// memory.
+// groups/calls/local.hpp — arrays of the members on one host, combined for a schedule
 #pragma once
 #include <span>
 #include <vector>
@@ -19,8 +18,8 @@ namespace groups {
 ///
 /// Owns:        the arrays that it had to build; borrows everything else.
 /// Thread-safe: no; one OS thread or fiber at a time.
-/// Order:       Schedules handle hosts in the plan's order. If ranks have another order, blocks are
-///              copied into rank order. For scans and noncommutative operations, each host then
+/// Order:       Schedules handle hosts in the plan's order. If ranks have a different order, blocks
+///              are copied into rank order. For scans and noncommutative operations, each host then
 ///              gathers all contributions and folds them.
 class Local {
  public:
@@ -32,19 +31,19 @@ class Local {
 
   /// Returns the collective that the schedule performs between hosts. If some host has several
   /// members, a scan becomes an exclusive scan over the preceding hosts. If values must be folded
-  /// in rank order, they are gathered instead.
+  /// in rank order, the result is the collective that gathers them.
   static collectives::Collective between_hosts(const Call& call, const Layout& layout);
   /// Copies `in` if it is the same array as `out`, for schedules that write `out` before they have
   /// read all of `in`.
   void separate_in();
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
-  /// Returns whether the schedule must check the values of `in` that it sends or copies. It must if
-  /// the host has only one member, because this object then folds nothing, and only folding checks
-  /// values.
+  /// Returns whether the schedule must check the values of `in` that it sends or copies. The
+  /// schedule must check them if the host has only one member: this object then folds nothing, and
+  /// only folding checks values.
   bool is_in_unchecked() const;
-  /// Finds out whether this host's only member contributed a wrong value. The caller calls it after
-  /// the schedule has found such a value.
+  /// Finds out whether this host's only member contributed a wrong value. The caller must call it
+  /// after the schedule has found a wrong value.
   /// Throws: WrongContribution, which names the member, if the value is in that member's `in`.
   void name_contributor() const;
   /// Stores the results in the members' arrays after the schedule has ended. Throws:

@@ -28,8 +28,8 @@ class MemberFold {
   /// two members.
   /// Throws: WrongContribution.
   void fold_all(std::span<std::byte> sum, std::size_t begin);
-  /// Combines `left` with `given`, the contribution of the member with that place. Stores the
-  /// result in `to`.
+  /// Combines `left` with `given`, the contribution of the member with the place `place`. Stores
+  /// the result in `to`.
   /// Throws: WrongContribution.
   void fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                 std::span<const std::byte> given);

@@ -24,8 +24,8 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
 }
 
 /// All callers share one block. When a call needs a larger block, the earlier blocks are kept,
-/// because callers still refer to them. They cost no memory: the operating system provides no pages
-/// for memory that is never used.
+/// because callers still refer to them. The earlier blocks cost no memory: the operating system
+/// provides no pages for memory that is never used.
 base::Payload nothing(std::size_t bytes) {
   static runtime::Mutex mutex;
   static std::vector<base::Payload> all;

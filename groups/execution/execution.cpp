@@ -135,8 +135,8 @@ void Execution::begin(Slot slot) {
 }
 
 /// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
-/// leaves next. They must get all messages, because a message may wait for a grant that arrives
-/// only after another message was sent. If the number of messages under way is limited
+/// leaves next. The lanes must get all messages, because a message may wait for a grant that
+/// arrives only after a different message was sent. If the number of messages under way is limited
 /// (Ports::are_in_order), send_in_order() passes them instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
@@ -187,8 +187,8 @@ void Execution::receive(Slot slot) {
   wait_for(step.receiving, slot);
 }
 
-/// Starts receiving steps in order. Stops before a step that conflicts with an earlier one, or if
-/// no port is free.
+/// Starts the steps that receive a message, in the order of the schedule. Stops before a step that
+/// conflicts with an earlier unfinished step, or when no port is free.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];

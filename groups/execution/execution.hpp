@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/execution.hpp — execution of one participant's schedule steps as messages
-// arrive.
+// groups/execution/execution.hpp — execution of one participant's steps of a schedule
 #pragma once
 #include <array>
 #include <cstdint>
@@ -47,9 +46,9 @@ struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
   /// Limits on simultaneous messages. The executor ignores Ports::is_half_duplex, Ports::blocks and
-  /// Ports::cost, because real hosts send and receive at the same time. It applies the limit on
-  /// sending only if Ports::are_in_order; otherwise all ready messages are passed to the lanes at
-  /// once.
+  /// Ports::cost, because real hosts send and receive at the same time. The executor applies the
+  /// limit on sending only if Ports::are_in_order. If not, it passes all ready messages to the
+  /// lanes at once.
   pricing::Ports ports = {};
 };
 
@@ -58,7 +57,7 @@ struct ExecutionLimits {
   Patience patience = {};
 };
 
-/// One host's part of an operation. The objects to which it refers must outlive it.
+/// One host's part of an operation. The objects to which a Share refers must outlive it.
 struct Share {
   const OperationName& name;
   ExecutionPlan plan;
@@ -69,19 +68,19 @@ struct Share {
   /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
   /// are checked in any case.
   bool is_in_unchecked = false;
-  /// For each rank of the schedule, the number of that participant in the group. Empty if the two
-  /// numbers are equal for all ranks.
+  /// For each rank of the schedule, the number in the group of the participant with that rank.
+  /// Empty if rank and number are equal for all participants.
   std::span<const std::uint32_t> participants = {};
 };
 
-/// Rates of a host's folds and copies on the virtual clock, from which tuning::work_time() computes
-/// how long they take. 0 = they take no time.
+/// Rates of a host's folds and copies on the virtual clock. tuning::work_time() computes the times
+/// of folds and copies from these rates. 0 = folds or copies take no time.
 struct WorkRates {
   double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
 };
 
-/// Returns the rates of the given host of the run. On the steady clock they are 0, because work
-/// takes real time there.
+/// Returns the rates of the given host of the run. On the steady clock the rates are 0, because
+/// work takes real time there.
 WorkRates work_rates_of(const paths::Plan& plan, std::uint32_t host,
                         const runtime::Runtime& runtime);
 
@@ -120,7 +119,7 @@ class Execution {
     // Handle of a sent message, or of a fold or copy that takes simulated time.
     runtime::Handle<void> sending;
     runtime::Handle<paths::Received> receiving;
-    bool is_free = false;     // whether no earlier unfinished step conflicts with it
+    bool is_free = false;     // whether no earlier unfinished step conflicts with this step
     std::uint64_t bytes = 0;  // size of a message, fold or copy; set only if traced
     std::int64_t began_nanos = 0;
   };
@@ -168,7 +167,7 @@ class Execution {
   std::size_t first_wait_ = 0;
   // Step of each wait from index first_wait_ on; `none` if the wait has ended.
   std::deque<Slot> of_;
-  collectives::Numbering streams_;       // numbers of the streams (peer and channel)
+  collectives::Numbering streams_;       // number of each stream (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message, indexed by stream
   std::map<collectives::Rank, Sent> sent_;
   StepMemory memory_;
@@ -176,8 +175,8 @@ class Execution {
 };
 
 /// Keeps the Execution object of the last operation for reuse, if that operation was small. After a
-/// large operation the object is freed: to allocate another one takes only a small part of the time
-/// of a large operation.
+/// large operation the object is freed, because the allocation of a new object takes only a small
+/// part of the time of a large operation.
 ///
 /// Thread-safe: yes.
 class Executions {

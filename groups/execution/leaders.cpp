@@ -18,8 +18,8 @@ Leaders::Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes
 
 std::shared_ptr<const Selection> Leaders::selection(SelectionKey question) const {
   question.root = machines_.machine_of(question.root);
-  // Permits schedules that do not guarantee a canonical order. With two machines there are only two
-  // values to fold, and every schedule folds them in the same order.
+  // With two machines there are only two values to fold, and every schedule folds them in the same
+  // order. Schedules that do not guarantee a canonical order are then permitted, too.
   if (machines_.size() == 2 && question.worst == collectives::Order::canonical)
     question.worst = collectives::Order::in_order;
   return selector_->answer(question);

@@ -25,7 +25,7 @@ class Leaders {
   Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes, const Machines& machines,
           const std::vector<std::uint32_t>& hosts);
   /// Returns the schedule between the leaders for an operation of the group. All hosts get the same
-  /// one. `question.root` is the number of a participant of the group, not of a machine.
+  /// schedule. `question.root` is the number of a participant of the group, not of a machine.
   std::shared_ptr<const Selection> selection(SelectionKey question) const;
   /// Executes this leader's part of the schedule. Returns the traffic that it has sent.
   /// Blocks: until the messages of the other leaders have arrived.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/machine_group.cpp — agreement on shared memory, operations of one and of several
-// machines
+// groups/execution/machine_group.cpp — agreement on shared memory, and operations in it
 #include "groups/execution/machine_group.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +20,8 @@ namespace {
 using collectives::Collective;
 
 /// Message channels for wake-ups. A failed operation fails all channels with higher numbers. The
-/// channels for wake-ups have higher numbers than any operation, so every failed operation fails
-/// them.
+/// channels for wake-ups have higher numbers than any operation, so every failed operation also
+/// fails these channels.
 constexpr std::uint64_t alarm_channel_of_values = std::numeric_limits<std::uint64_t>::max() - 1,
                         alarm_channel_of_results = alarm_channel_of_values - 1;
 /// Names of messages on the channel of an operation. A schedule never uses such names.
@@ -110,9 +109,10 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
     return;
   }
   const collectives::CollectiveSpec task{collective, topology_, operation.task.counts, root};
-  // A leader waits twice, for the hosts of its machine and then for other leaders. The other hosts
-  // do not see its progress in between, so they wait twice as long for the result. If one of the
-  // leader's waits exceeds the patience, the leader fails the operation itself.
+  // A leader waits twice: first for the hosts of its machine, then for other leaders. The other
+  // hosts of the machine do not see the leader's progress between the two waits. They therefore
+  // wait twice as long for the result. If one of the leader's waits exceeds the patience, the
+  // leader fails the operation itself.
   Patience patience = operation.patience;
   if (collective == Collective::broadcast && me_ != root) patience.longest *= 2;
   region.run({.turn = operation.turn,
@@ -134,8 +134,8 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
 // ---- agreement ---------------------------------------------------------------------------------
 
 /// Returns whether the group has shared regions. In the first call, the first member of each
-/// machine makes the regions, and sends the other members names under which they can map them. Then
-/// all hosts agree by messages whether every host has its regions.
+/// machine makes the regions, and sends names to the other members, under which these can map the
+/// regions. Then all hosts agree by messages whether every host has its regions.
 bool MachineGroup::meet(const RegionOperation& operation) {
   if (state_ != State::unknown) return state_ == State::mapped;
   const std::size_t regions = hosts_.size() == 1 ? 0 : parts_.machines.is_one() ? 1 : 2;
@@ -204,8 +204,8 @@ bool MachineGroup::agree(const RegionOperation& operation, bool has_regions) {
   if (me_ != 0 || machine_ != 0) {
     const std::uint32_t asking = me_ != 0 ? hosts_[0] : first_on(0);
     send(operation, asking, name_of_mapped, has_regions ? yes : "");
-    // Waits up to three times the patience. The host that sends the result may first wait for other
-    // hosts, and those may wait for further hosts.
+    // Waits up to three times the patience: the host that sends the result may first wait for other
+    // hosts, and those hosts may wait for further hosts.
     has_regions = receive(operation, asking, name_of_agreed, 3) == yes;
   }
   for (const std::uint32_t host : asked)

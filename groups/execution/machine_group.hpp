@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/machine_group.hpp — operations of a group in memory that hosts of a machine
-// share
+// groups/execution/machine_group.hpp — operations of a group in memory that a machine's hosts share
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,13 +19,14 @@ namespace groups {
 /// Operations of a group in shared memory (the region). Each machine has regions of its own. Large
 /// values pass through a region in chunks. Each host has one MachineGroup. In the first operation,
 /// the hosts agree by messages whether all of them have mapped the regions of their machine. If a
-/// host could not map them, the group uses messages for all operations. The results are the same.
+/// host could not map its regions, the group uses messages for all operations. Messages give the
+/// same results as regions.
 ///
-/// If the group has several machines, one host of each leads it. A machine first folds its values
-/// in its region. Then the leaders exchange values by messages (argument `between` of run()). Each
-/// leader writes the result to a second region of its machine. The first region is then free, so a
-/// machine can fold the values of later operations while its leaders of earlier operations wait for
-/// messages.
+/// If the group has several machines, one host of each machine leads that machine. A machine first
+/// folds its values in its region. Then the leaders exchange values by messages (argument `between`
+/// of run()). Each leader writes the result to a second region of its machine. The first region is
+/// then free, so a machine can fold the values of later operations while its leaders of earlier
+/// operations wait for messages.
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
@@ -53,8 +53,8 @@ class MachineGroup {
   };
   using Between = std::function<void(const RegionOperation& operation, const Leading& leading)>;
   /// Returns whether a group of several machines uses its regions for a collective on vectors of
-  /// `bytes` bytes. For large vectors it uses a schedule of all hosts instead, which can send some
-  /// parts of a vector while it folds others.
+  /// `bytes` bytes. For large vectors the group uses a schedule of all hosts instead. Such a
+  /// schedule can send some parts of a vector while it folds other parts.
   static bool can_lead(collectives::Collective collective, std::uint64_t bytes);
   /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the
   /// order of all operations of the group.
@@ -67,7 +67,7 @@ class MachineGroup {
   /// Throws: TravelError, OwnBadValue, base::BadValue, and what `between` throws.
   bool run(const RegionOperation& operation, const Between& between);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, even if the
-  /// operation failed before run(). In that case all later operations fail, too.
+  /// operation failed before run(). After such a failure all later operations fail, too.
   void end(std::uint64_t turn);
 
  private:

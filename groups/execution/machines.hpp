@@ -10,14 +10,14 @@
 
 namespace groups {
 
-/// The machines of a group, and the participants on each. Each cluster is one machine. The machines
-/// have the order of the clusters in the topology.
+/// The machines of a group, and the participants on each machine. Each cluster is one machine. The
+/// machines have the order of the clusters in the topology.
 class Machines {
  public:
-  /// Returns the machines of the participants `hosts`, which have this topology. Returns nullopt if
-  /// the group cannot use shared regions, for example because hosts of one cluster are not on one
-  /// machine. Does not check whether hosts are processes and whether shared memory is allowed. All
-  /// hosts get the same result.
+  /// Returns the machines of the participants `hosts`. `topology` is the topology of these
+  /// participants. Returns nullopt if the group cannot use shared regions, for example because
+  /// hosts of one cluster are not on one machine. Does not check whether hosts are processes and
+  /// whether shared memory is allowed. All hosts get the same result.
   static std::optional<Machines> of(const paths::Plan& plan,
                                     const std::vector<std::uint32_t>& hosts,
                                     const collectives::Topology& topology);

@@ -12,8 +12,8 @@
 namespace groups {
 namespace {
 
-/// Duration without progress after which this host first asks other hosts for the reason. The
-/// duration doubles after each inquiry.
+/// Duration without progress after which this host first asks other hosts whether they can still
+/// take part. The duration doubles after each inquiry.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace

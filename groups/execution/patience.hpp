@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/patience.hpp — waits of an operation for other hosts, and inquiries to hosts
-// that are late
+// groups/execution/patience.hpp — waits for other hosts, and inquiries to hosts that are late
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,9 +13,9 @@
 
 namespace groups {
 
-/// How long an operation waits for other hosts, and what it does meanwhile.
+/// How long an operation waits for other hosts, and a function that it calls during the wait.
 struct Patience {
-  base::Nanos longest{0};  ///< longest time without any progress
+  base::Nanos longest{0};  ///< maximum time without progress
   bool is_written = false;
   /// Asks the hosts for which this host waits whether they can still take part (MessageGroup::ask).
   /// May be empty.

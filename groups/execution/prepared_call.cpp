@@ -33,9 +33,9 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.algorithm, call.selector ? call.selector->taken().text() : "");
 }
 
-/// Returns whether a group that has shared regions uses them for the call. It does not if some
-/// blocks are large and most are small: chunks with a piece of every block would then be almost
-/// empty.
+/// Returns whether a group that has shared regions uses them for the call. The group does not use
+/// the regions if some blocks are large and most blocks are small: chunks with a piece of every
+/// block would then be almost empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question,
                            const Machines& machines) {
   if (!call.has_values || !is_selected(call.algorithm)) return false;
@@ -82,8 +82,9 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, const Mac
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
       can_share_memory(machines != nullptr && can_use_shared_memory(call, question, *machines)) {
-  // The schedule must fold in the same order as operations in shared regions, because hosts use the
-  // schedule if they cannot map the regions, or if the config forbids them.
+  // If the call can use shared regions, its schedule must fold in the same order as an operation
+  // there. The reason is that hosts use the schedule if they cannot map the regions, or if the
+  // config forbids the regions.
   if (can_share_memory && question.worst == collectives::Order::in_order)
     question.worst = collectives::Order::canonical;
 }

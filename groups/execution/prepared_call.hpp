@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/prepared_call.hpp — properties of a call that do not depend on the members'
-// memory.
+// groups/execution/prepared_call.hpp — validated calls and their schedules, without members' memory
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,7 +13,8 @@
 
 namespace groups {
 
-/// A validated call and its schedule. Equal calls share it, so that repeated calls cost little.
+/// A validated call and its schedule. Equal calls share one PreparedCall, so that repeated calls
+/// cost little.
 ///
 /// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
@@ -30,8 +30,8 @@ struct PreparedCall {
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   SelectionKey question;
-  /// Whether the call is suitable for shared regions (MachineGroup). Hosts that have such regions
-  /// then use them.
+  /// Whether the call is suitable for shared regions (MachineGroup). If true, hosts that have
+  /// shared regions use them.
   const bool can_share_memory;
   /// Selected schedule; null until the schedule is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
@@ -45,8 +45,8 @@ class PreparedCallCache {
   /// Returns whether a call is small enough for the cache. Calls with very many counts would need
   /// too much memory.
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
-  /// Returns the prepared call from the cache; prepares the call if it is not there. Throws as
-  /// PreparedCall does.
+  /// Returns the prepared call from the cache. If the call is not in the cache, prepares it. Throws
+  /// as PreparedCall does.
   std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout,
                                          const Machines* machines);
 

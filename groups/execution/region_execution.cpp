@@ -74,8 +74,8 @@ std::span<const std::byte> RegionExecution::own(Range range) const {
   return part(std::span<const std::byte>(operation_.in), range);
 }
 
-/// Folds values into `into`. `first` is the index of their first element in the vector of the
-/// operation.
+/// Folds values into `into`. `first` is the index, in the vector of the operation, of the first
+/// element of the values.
 void RegionExecution::fold(std::span<std::byte> into,
                            std::span<const std::span<const std::byte>> values, Count first) {
   try {
@@ -166,7 +166,8 @@ void RegionExecution::gather() {
   }
 }
 
-/// Returns the value that a member posts in shared memory for this root. Blocks until it is there.
+/// Returns the value that a member posts in shared memory for this root. Blocks until the member
+/// has posted the value.
 std::span<const std::byte> RegionExecution::await_posted(std::uint32_t member, std::size_t bytes) {
   if (!member_.has_posted(member)) late_ = member;
   return member_.posted(call(), member, bytes);
@@ -254,7 +255,7 @@ void RegionExecution::exchange() {
   }
 }
 
-/// Returns which blocks member `me` receives, and how it uses them.
+/// Returns which blocks member `me` receives, and whether it folds or copies them.
 RegionExecution::Blocks RegionExecution::blocks_of(const collectives::CollectiveSpec& task,
                                                    std::uint32_t me) {
   const std::uint32_t members = task.size();

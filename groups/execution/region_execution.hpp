@@ -46,7 +46,7 @@ class OwnBadValue : public base::BadValue {
   using base::BadValue::BadValue;
 };
 
-/// Checks the given range of `in`, unless it is checked already. Throws: OwnBadValue.
+/// Checks the given range of `in` if RegionOperation::is_in_unchecked is true. Throws: OwnBadValue.
 void check_own(const RegionOperation& operation, collectives::Range range);
 
 /// Carries out one operation in the region. Large values pass through the region in chunks.
@@ -66,7 +66,7 @@ class RegionExecution {
   void run();
 
  private:
-  /// The blocks that a member receives from others, and how it uses them.
+  /// The blocks that a member receives from other members, and whether it folds or copies them.
   struct Blocks {
     std::uint32_t first = 0, last = 0;  ///< senders of the blocks: members first to last - 1
     bool are_folded = false;

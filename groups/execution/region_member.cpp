@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/region_member.cpp — order of turns, wake-ups by messages
+// groups/execution/region_member.cpp — order of turns, and wake-ups by messages
 #include "groups/execution/region_member.hpp"
 
 #include <fmt/format.h>
@@ -93,15 +93,16 @@ void RegionMember::listen(std::uint32_t member) {
   entries_[waits_->add(alarms_[member])] = {member, true};
 }
 
-/// Sends an empty message. Destroying the returned handle immediately does not cancel it.
+/// Sends an empty message. The returned handle is destroyed at once, which does not cancel the
+/// message.
 void RegionMember::wake(std::uint32_t member) {
   parts_.lanes.send(parts_.hosts[member], parts_.alarm_channel, {});
 }
 
 /// Starts to receive a message of each other host on the channel of the operation. No host ever
 /// sends this message. The receive fails if the operation fails or the host is lost, and so
-/// notifies this host. It also tells the other hosts on which channel this host waits when it asks
-/// whether they can still take part.
+/// notifies this host. The receive has a second use when this host asks the other hosts whether
+/// they can still take part: it shows them on which channel this host waits.
 void RegionMember::expect_failures() {
   const OperationName& of = operation_->name;
   failures_.resize(parts_.hosts.size());
@@ -127,7 +128,8 @@ void RegionMember::forget_failures() {
 }
 
 /// Waits for a wake-up or a failure. If a later operation has failed, there are no more wake-ups,
-/// because their channel has failed with it. In that case waits for at most a millisecond.
+/// because that failure has also failed the channel for wake-ups. In that case waits for at most a
+/// millisecond.
 std::optional<std::size_t> RegionMember::wait_for_entry() {
   if (!are_alarms_lost_) return wait_patiently(*waits_, parts_.runtime, operation_->patience);
   const base::Nanos now = parts_.runtime.now();
@@ -141,7 +143,7 @@ std::optional<std::size_t> RegionMember::wait_for_entry() {
 }
 
 /// Throws the failure of a lost host if that host is in the list `late`, the members for which this
-/// host waits. Also throws it if no member is left whose message could end the wait.
+/// host waits. Also throws the failure if no member is left whose message could end the wait.
 void RegionMember::throw_if_lost(const std::vector<std::uint32_t>& late) const {
   if (lost_.empty()) return;
   for (const std::uint32_t member : late)

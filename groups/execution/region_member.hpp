@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution/region_member.hpp — turns, waits and failures of a host in one shared region of
-// a group
+// groups/execution/region_member.hpp — turns, waits and failures of a host in a shared region
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -51,10 +50,10 @@ class RegionMember final : public paths::Alarm {
     forget_failures();
     end_turn(operation.turn, false);
   }
-  /// Ends a turn as failed, unless it has ended already. Must be called for each turn, even for one
-  /// that in_turn() never began.
+  /// Ends a turn as failed, unless it has ended already. Must be called for each turn, even for a
+  /// turn that in_turn() never began.
   void end_turn(std::uint64_t turn);
-  /// Sets the region. Requires: a call inside a turn, which is the first call of use().
+  /// Sets the region. Requires: this is the first call, and it is inside a turn.
   void use(paths::SharedRegion region);
   /// Carries out an operation in the region. Must be called inside the operation's turn.
   /// `participants` contains, for each host of the region, its number as a participant of the
@@ -85,13 +84,14 @@ class RegionMember final : public paths::Alarm {
   std::uint64_t now_ = 1;          // first turn that has not ended
   static constexpr std::uint64_t no_turn = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t first_failed_ = no_turn;  // first turn whose operation failed
-  // Null until use(). Guarded by mutex_; the operation whose turn it is may read it without the
-  // mutex.
+  // Null until use(). Guarded by mutex_, except that the operation whose turn it is may read the
+  // pointer without the mutex.
   std::unique_ptr<paths::Member> member_;
   // The members below are used only by the operation whose turn it is.
   const RegionOperation* operation_ = nullptr;
-  /// Receives under way, indexed by member of the region. Those in `alarms_` wait for the member's
-  /// next wake-up. Those in `failures_` fail if the operation fails or the member is lost.
+  /// Receives under way, indexed by member of the region. A receive in `alarms_` waits for the
+  /// member's next wake-up. A receive in `failures_` fails if the operation fails or the member is
+  /// lost.
   std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
   struct Entry {
     std::uint32_t member = 0;

@@ -24,15 +24,16 @@ class StepMemory {
   void restart(Memory& memory, Fold& fold, bool is_in_unchecked);
   /// Finds the pieces of memory that form a message. Returns the size of the message in bytes.
   std::size_t find(const Blocks& blocks);
-  /// Returns the pieces that the latest find(), fold() or copy() has found: those of the message,
-  /// or those of the result.
+  /// Returns the pieces that the latest find(), fold() or copy() has found: the pieces of the
+  /// message (find()), or the pieces of the result (fold() and copy()).
   const std::vector<std::span<std::byte>>& pieces() const { return into_; }
   std::size_t size_bytes() const;  ///< size of pieces()
-  /// Returns the message that find() found as one contiguous copy. Consecutive calls for the same
+  /// Returns one contiguous copy of the message that find() found. Consecutive calls for the same
   /// blocks share the copy, until drop_gathered().
   const base::Payload& gather(const Blocks& blocks);
   void drop_gathered() { gathered_ = {}; }
-  /// Copies a received message to the pieces that find() found. It must have their size.
+  /// Copies a received message to the pieces that find() found. The message must have the total
+  /// size of these pieces.
   void scatter(std::span<const std::byte> message) const;
   /// Checks the values of the blocks of `in`, if they must be checked. A block that is sent to
   /// several peers in succession is checked once. Throws: base::BadValue.

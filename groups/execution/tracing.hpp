@@ -33,10 +33,10 @@ struct TraceNumbers {
 /// Schedule of an operation, as a trace names it.
 struct ScheduleTrace {
   std::string algorithm;
-  std::string reason = {};            ///< how the schedule was chosen; "" if there was no choice
-  std::string row = {};               ///< line of the row of a table of decisions; "" = none
-  base::Nanos predicted{0};           ///< predicted time of the operation; 0 = not predicted
-  double measured_per_predicted = 0;  ///< as GroupPrediction::measured_per_predicted
+  std::string reason = {};   ///< how the schedule was chosen; "" if there was no choice
+  std::string row = {};      ///< line number of the row of the table of decisions; "" = none
+  base::Nanos predicted{0};  ///< predicted time of the operation; 0 = not predicted
+  double measured_per_predicted = 0;  ///< see GroupPrediction::measured_per_predicted
 };
 
 /// Trace of one host's part of an operation.
@@ -47,15 +47,16 @@ class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
 
-  /// Records the arrival of a member. `waits` is true if its thread waits for the result
-  /// immediately.
+  /// Records the arrival of a member. `waits` is true if the member's thread immediately waits for
+  /// the result.
   void came(std::size_t member, bool waits);
   /// Records that a member waited from `begin_nanos` until now. Used for members that did not begin
   /// to wait at their arrival (came()).
   void waited(std::size_t member, std::int64_t begin_nanos) const;
-  /// Sets the schedule of the operation, and the row of the table that names it.
+  /// Sets the schedule of the operation, with its predicted time and the reason for its choice.
   void set_schedule(ScheduleTrace schedule) { schedule_ = std::move(schedule); }
-  /// Whether this host records the prediction for the operation. Only one host of a group does.
+  /// Whether this host records the predicted time of the operation. Only one host of a group
+  /// records it.
   bool records_prediction() const;
   /// Whether operations take only the times that the config states, as on the virtual clock.
   bool takes_stated_times() const;
@@ -74,13 +75,13 @@ class ShareTrace {
 
   GroupTrace& group_;
   const std::uint64_t operation_;
-  const std::uint32_t number_;      // number of this part among all that this host has recorded
+  const std::uint32_t number_;      // number of this object among all ShareTraces of the host
   std::vector<std::int64_t> came_;  // arrival times, indexed by member
   ScheduleTrace schedule_;
 };
 
-/// Trace of the operations of one group on one host. It exists only if the run is traced; otherwise
-/// callers have a nullptr.
+/// Trace of the operations of one group on one host. The object exists only if the run is traced;
+/// otherwise callers have a nullptr.
 ///
 /// Owns:        nothing; borrows deployment, layout and numbers.
 /// Thread-safe: yes.
@@ -105,7 +106,7 @@ class GroupTrace {
   TraceNumbers& numbers_;
   std::string name_;
   runtime::Mutex mutex_;
-  std::set<std::uint32_t> told_;  // text numbers of operations whose text is recorded already
+  std::set<std::uint32_t> told_;  // numbers of the operation texts that were recorded already
 };
 
 }  // namespace groups

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection/explanation.cpp — search for the sizes and costs at which another schedule is
-// taken.
+// groups/selection/explanation.cpp — search for sizes and costs at which the schedule changes
 #include "groups/selection/explanation.hpp"
 
 #include <fmt/format.h>
@@ -27,13 +26,13 @@ constexpr NetworkCost all_costs[] = {NetworkCost::latency_between, NetworkCost::
                                      NetworkCost::latency_inside,  NetworkCost::bandwidth_inside,
                                      NetworkCost::message,         NetworkCost::work};
 
-/// Function that returns the schedule used at a factor; nullopt if the operation has no other valid
-/// size at that factor.
+/// Function that returns the schedule that is used if a size or cost is multiplied by the given
+/// factor. Returns nullopt if that factor gives no other valid size of the operation.
 using TakenAt = std::function<std::optional<std::string>(double)>;
 
-/// Returns the factor nearest to 1 at which another schedule than `taken` was found; nullopt if
-/// there is none. Tries step, step^2 and so on. `step` is above 1 to search larger values, below 1
-/// to search smaller ones.
+/// Returns the factor nearest to 1 at which a schedule other than `taken` was found; nullopt if
+/// none was found. Tries the factors step, step^2 and so on. `step` is above 1 to search larger
+/// values, below 1 to search smaller ones.
 std::optional<Crossover> find_crossover(const TakenAt& taken_at, const std::string& taken,
                                         double step) {
   const auto differs = [&](double factor) -> std::optional<std::string> {
@@ -118,7 +117,8 @@ pricing::Network with_cost(pricing::Network network, NetworkCost cost, double fa
   return network;
 }
 
-/// Returns whether the cost exists in the network, so that another value of it would change times.
+/// Returns whether the cost exists in the network, so that a different value of the cost would
+/// change times.
 bool has_cost(const pricing::Network& network, NetworkCost cost) {
   const auto is_changed = [&](const std::vector<tuning::LinkModel>& before,
                               const std::vector<tuning::LinkModel>& after) {
@@ -201,7 +201,8 @@ std::vector<TimeShare> shares_of(const RankedSchedule& taken, const SelectionKey
     sum += parts.back().second;
   }
   if (sum <= 0) return {};
-  // If several paths are equally long, the parts do not add up to the time, and are scaled to it.
+  // If several paths are equally long, the parts do not add up to the predicted time. The parts are
+  // therefore scaled to that time.
   const double scale = static_cast<double>(taken.time.count()) / sum;
   std::vector<TimeShare> shares;
   for (const auto& [cost, part] : parts)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection/explanation.hpp — why an operation of a group uses its schedule, and at which
-// sizes and costs it would use another.
+// groups/selection/explanation.hpp — reasons for a schedule, and costs at which it changes
 #pragma once
 #include <optional>
 #include <string>
@@ -15,19 +14,19 @@ namespace groups {
 /// A cost of the network that explain() varies. All links of the named kind then change by the same
 /// factor.
 enum class NetworkCost {
-  latency_between,    ///< latency between clusters
-  bandwidth_between,  ///< bandwidth between clusters
-  latency_inside,     ///< latency inside clusters
-  bandwidth_inside,   ///< bandwidth inside clusters
-  message,            ///< time of a host for each message, or for each frame
-  work,               ///< time of a host for folds and copies
+  latency_between,
+  bandwidth_between,
+  latency_inside,
+  bandwidth_inside,
+  message,  ///< time of a host for each message, or for each frame
+  work,     ///< time of a host for folds and copies
 };
 std::string_view name_of(NetworkCost cost);
 
 /// A size of the vector, or a cost of the network, at which the group changes to another schedule.
 struct Crossover {
-  double factor = 1;     ///< size or cost at the change, divided by the present one
-  bool is_more = false;  ///< true: another schedule is used above this value; false: below it
+  double factor = 1;     ///< size or cost at the change, divided by the present value
+  bool is_more = false;  ///< true: the other schedule is used above this value; false: below it
   /// Text of the other schedule, without the maximum length of its messages.
   std::string schedule;
 };
@@ -37,7 +36,7 @@ struct CostCrossover {
 };
 
 /// Part of the predicted time that one cost of the network causes on the critical path. Waiting for
-/// a busy link counts as bandwidth, and waiting for a busy host as its work.
+/// a busy link counts as bandwidth. Waiting for a busy host counts as the work of that host.
 struct TimeShare {
   NetworkCost cost = NetworkCost::message;
   base::Nanos time{0};
@@ -47,8 +46,8 @@ struct Explanation {
   std::shared_ptr<const Selection> selection;  ///< schedule that the group uses, and the reason
   pricing::Bound bound;                        ///< a time that no schedule can beat
   std::vector<RankedSchedule> ranking;         ///< all schedules, fastest first
-  /// Parts of the predicted time, largest first. They add up to it, except for rounding to
-  /// nanoseconds. Empty if nothing takes time.
+  /// Parts of the predicted time, largest first. The parts add up to the predicted time, except for
+  /// rounding to nanoseconds. Empty if nothing takes time.
   std::vector<TimeShare> shares;
   std::vector<Crossover> sizes;  ///< nearest smaller and larger size with another schedule
   std::vector<CostCrossover>
@@ -56,23 +55,24 @@ struct Explanation {
   bool examines_changes = true;  ///< whether explain() searched for `sizes` and `costs`
 
   const RankedSchedule& taken() const;
-  /// Returns the fastest schedule that is allowed, except the schedule that the group uses; nullptr
-  /// if there is no other.
+  /// Returns the fastest of the allowed schedules that the group does not use; nullptr if the group
+  /// uses the only allowed schedule.
   const RankedSchedule* next() const;
-  /// Returns the fastest of the schedules that are not allowed, if it is faster than the schedule
-  /// that the group uses; otherwise nullptr.
+  /// Returns the fastest schedule of all, if it is not allowed and is faster than the schedule that
+  /// the group uses; otherwise nullptr.
   const RankedSchedule* faster() const;
 };
 
-/// Explains why an operation uses its schedule. If the reason is the least predicted time, it also
-/// searches for sizes and costs at which the schedule changes. The search goes from 1/16 to 16
-/// times the present values, and finds the changes to about 2%. It makes about a hundred
-/// selections, so it is omitted above 32 hosts and for unequal blocks. If a table of decisions
-/// names the schedule, `sizes` are the limits of the table's row.
+/// Explains why an operation uses its schedule. If the reason is the least predicted time,
+/// explain() also searches for sizes and costs at which the schedule changes. The search goes from
+/// 1/16 to 16 times the present values, and finds the changes to about 2%. The search is omitted
+/// above 32 hosts and for unequal blocks, because it makes about a hundred selections. If a table
+/// of decisions names the schedule, `sizes` are the limits of the table's row.
 ///
-/// A predicted time grows in proportion if all costs grow in proportion. So it is the sum, over the
-/// costs, of the cost times its derivative. explain() computes these products from predictions with
-/// 1% more and 1% less of each cost.
+/// If all costs grow by one factor, the predicted time grows by the same factor. The predicted time
+/// is therefore the sum of all costs, each multiplied by the derivative of the time by this cost.
+/// To compute these products, explain() predicts the time with 1% more and with 1% less of each
+/// cost.
 /// Requires: `key.algorithm` names no plan (is_planned()).
 /// Throws:   UsageError if no algorithm supports the operation.
 Explanation explain(Selector& selector, const SelectionKey& key);

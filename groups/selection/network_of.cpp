@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection/network_of.cpp — cost models of a plan's links, for participants and for pairs
-// of clusters
+// groups/selection/network_of.cpp — cost models of a plan's links and of measured links
 #include "groups/selection/network_of.hpp"
 
 #include <fmt/format.h>
@@ -34,8 +33,8 @@ std::vector<std::uint32_t> clusters_of(const paths::Plan& plan,
   return clusters;
 }
 
-/// Adds the exits of the clusters to the network. Appends exits that are no participants to `hosts`
-/// also.
+/// Adds the exits of the clusters to the network. Also appends to `hosts` the exits that are not
+/// participants.
 void add_exits(pricing::Network& network, const paths::Plan& plan,
                std::vector<std::uint32_t>& hosts, const std::vector<std::uint32_t>& clusters) {
   for (const std::uint32_t cluster : clusters) {
@@ -144,8 +143,8 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
 
 namespace {
 
-/// Throws: ConfigError unless every measured cluster is in the run and every cluster of the hosts
-///         is measured.
+/// Throws: ConfigError if a measured cluster is not in the run, or if a cluster of the hosts is not
+///         measured.
 void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                     const tuning::MeasuredNetwork& measured) {
   base::Mistakes mistakes;

@@ -9,13 +9,13 @@
 
 namespace groups {
 
-/// Returns the participants of a collective of all threads. These are the hosts with threads, in
-/// the plan's order.
+/// Returns the participants of a collective of all threads. The participants are the hosts with
+/// threads, in the plan's order.
 std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
 
 /// Returns the topology of the hosts: clusters are the outermost level, with groups of hosts
-/// inside. If a cluster has fewer levels of groups than another one, its innermost groups are
-/// repeated at the missing levels.
+/// inside. If a cluster has fewer levels of groups than a different cluster, its innermost groups
+/// are repeated at the missing levels.
 /// Throws: ConfigError if `hosts` is empty.
 collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
 
@@ -27,11 +27,12 @@ collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std
 /// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link; the error
 ///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// Returns the network between the given hosts. Measured properties replace those of the plan for
-/// links between clusters, for sending and receiving inside clusters, and for the costs of hosts if
-/// they were measured.
-/// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
-///         error names every cluster that is missing in one of them.
+/// Returns the network between the given hosts. Measured properties replace the properties in the
+/// plan for links between clusters, for sending and receiving inside clusters, and for the costs of
+/// hosts if they were measured.
+/// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link in the plan.
+///         Also throws ConfigError if the measurement and the hosts have different clusters. The
+///         error names every cluster that the measurement or the hosts lack.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured);
 /// Returns the network between all participants of the plan.

@@ -104,8 +104,8 @@ std::vector<std::string> names_of(const paths::Plan& plan,
   return names;
 }
 
-/// Returns the shape of a group, by which tables of decisions are searched. Hosts whose addresses
-/// differ in the port only count as one machine.
+/// Returns the shape of a group, by which tables of decisions are searched. Hosts count as one
+/// machine if their addresses differ only in the port.
 tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                       const collectives::Topology& topology) {
   std::set<std::string> machines;
@@ -203,7 +203,7 @@ struct Selector::SelectionCache {
   std::map<std::string, std::shared_ptr<const Selection>> known;
   std::map<std::string, std::optional<std::size_t>> windows;
   // Predicted times on network() and on links(), for each selection and element size. The cache
-  // keeps the selections, so that no other one gets the same address.
+  // keeps the selections, so that no new selection gets the address of an old one.
   std::map<std::tuple<std::shared_ptr<const Selection>, std::size_t, bool>, base::Nanos> predicted;
 };
 
@@ -337,7 +337,7 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
 }
 
 /// Selects the schedule that the table of decisions names for the operation. Returns false if there
-/// is no table, or no row for it.
+/// is no table, or if the table has no row for the operation.
 /// Throws: std::invalid_argument if the row's schedule cannot carry out the operation.
 bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) const {
   if (!decisions_) return false;
@@ -371,7 +371,7 @@ bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) 
 
 namespace {
 
-/// Clears those fields of a planned schedule's ports that only the planner's model has. Keeps the
+/// Clears the fields of a planned schedule's ports that only the planner's model uses. Keeps the
 /// limits that the executor applies.
 /// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {

@@ -32,22 +32,22 @@ bool is_selected(const std::string& asked);
 /// Reason for the schedule of an operation. Tables are tables of decisions.
 enum class Reason {
   named,     ///< the call or the config names the schedule
-  pinned,    ///< a row of the table that a person has pinned names it
-  tuned,     ///< a row of the table names it
-  borrowed,  ///< a row of the table for another number of hosts names it
+  pinned,    ///< a pinned row of the table names the schedule (a person has pinned it)
+  tuned,     ///< a row of the table names the schedule
+  borrowed,  ///< a row of the table for another number of hosts names the schedule
   priced,    ///< least predicted time by the costs that the config states
   assumed,   ///< least predicted time by assumed costs, because the config states none at all
 };
 std::string_view name_of(Reason reason);
 
-/// A schedule that is ready for execution. Its programs refer to `task`.
+/// A schedule that is ready for execution. The programs of the schedule refer to `task`.
 struct Selection {
   collectives::CollectiveSpec task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
   std::uint64_t signature_digest = 0;  ///< digest of the schedule; must be equal on all hosts
-  /// The plan that contains `algorithm`, and how to execute the plan. Empty unless the schedule was
-  /// planned for the network.
+  /// The planned schedule that contains `algorithm`, and how to execute it. Empty unless the
+  /// schedule was planned for the network.
   std::optional<planning::Contender> planned = {};
   Reason reason = Reason::named;
   /// The row of the table that names the schedule; nullptr if no row does. `table` keeps the row
@@ -85,13 +85,14 @@ SelectionKey key_of(const Call& call, collectives::CollectiveSpec between_hosts,
 /// costs of hosts (`costs`), nothing is assumed.
 struct AssumedCosts {
   base::Nanos message{0};  ///< time of a host for each message that it sends or receives
-  /// Whether the config states the cost of a network or a link. If it states none, the costs below
-  /// are assumed too.
+  /// Whether the config states the cost of a network or a link. If false, the costs below are
+  /// assumed too.
   bool has_network = false;
   double bits_per_second = 0, fold_bytes_per_second = 0;
 };
 
-/// Contents of files that a group has taken during the run. They replace those of the config.
+/// Contents of files that a group has taken during the run. They replace the contents of the
+/// corresponding files of the config.
 struct TakenFiles {
   std::shared_ptr<const tuning::MeasuredNetwork> links = {};   ///< nullptr = none
   std::shared_ptr<const tuner::DecisionTable> decisions = {};  ///< nullptr = none
@@ -105,17 +106,20 @@ struct TakenFiles {
 };
 
 /// Selects schedules for the participants of one group, and remembers each selection. A selection
-/// depends only on the plan and the key, so that all hosts select the same schedule.
+/// depends only on the plan, the taken files and the key, so that all hosts select the same
+/// schedule.
 ///
 /// Thread-safe: yes.
-/// Throws:      UsageError if no algorithm supports the operation, or if the named one does not.
-/// Cost:        With `best`, hosts have the costs that the config states. If it states none, each
-///              message costs a host AssumedCosts::message in addition to the time on links.
-///              Without this cost the selection would prefer schedules with more messages than a
-///              processor can handle.
+/// Throws:      UsageError if no algorithm supports the operation, or if the key names an algorithm
+///              that does not.
+/// Cost:        With `best`, hosts have the costs that the config states. If the config states
+///              none, each message costs a host AssumedCosts::message in addition to the time on
+///              links. Without this assumed cost, the selection would prefer schedules with more
+///              messages than a processor can handle.
 class Selector {
  public:
-  /// Returns a Selector. Within a process, all callers with equal plans, hosts and files share it.
+  /// Returns a Selector. Within a process, all callers with equal plans, hosts and files share one
+  /// Selector.
   /// Throws: ConfigError if measured links do not match the clusters of the hosts.
   static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
                                       const std::vector<std::uint32_t>& hosts,
@@ -134,15 +138,16 @@ class Selector {
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   bool has_decisions() const { return decisions_ != nullptr; }
-  /// Returns the group as tables of decisions describe it.
+  /// Returns the properties of the group by which tables of decisions are searched.
   const tuner::Shape& shape() const { return shape_; }
   /// Returns the network on which schedules are predicted and compared: links() plus the costs
   /// assumed().
   const pricing::Network& network() const { return network_; }
   const AssumedCosts& assumed() const { return assumed_; }
-  /// Returns the costs of hosts that the config states; nullptr if it states none.
+  /// Returns the costs of hosts that the taken links or the config state; nullptr if neither states
+  /// costs.
   const tuning::HostCosts* stated_costs() const { return costs_.get(); }
-  /// Returns the same network without the assumed costs, as the virtual clock has it.
+  /// Returns network() without the assumed costs. The virtual clock uses this network.
   const pricing::Network& links() const { return links_; }
   /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
