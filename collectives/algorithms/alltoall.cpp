@@ -13,17 +13,17 @@ Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Slots of Bruck's exchange. Slot j holds the block that must travel j members in total. There are
-/// two buffers: one for blocks that have made an odd number of hops so far, and one for blocks with
-/// an even number of hops. A round therefore never receives into the slot from which it sends. If
-/// it did, all members could wait for each other in a circle.
+/// Slots of Bruck's exchange. Slot j holds the block whose receiver is j members after its sender.
+/// There are two buffers: one for blocks that have made an odd number of hops so far, and one for
+/// blocks with an even number of hops. A round therefore never receives into the slot from which it
+/// sends. If a round did so, all members could wait for each other in a circle.
 class Slots {
  public:
   Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
-  /// Return where the block of slot `distance` is before and after the round that moves blocks by
-  /// `bit` members.
+  /// Return where a member has the block of slot `distance` before or after a round. In the round,
+  /// blocks move to the member that is `bit` positions further.
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];

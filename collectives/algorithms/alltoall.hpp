@@ -17,8 +17,8 @@ void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
 /// Paper: Vadhiyar et al. 2000.
 Algorithm pairwise_algorithm();
 /// Bruck: a block travels in hops whose lengths are powers of two and sum to the distance between
-/// its sender and its receiver. Compared with pairwise, this takes fewer rounds but transfers more
-/// bytes.
+/// its sender and its receiver. Bruck's algorithm takes fewer rounds than the pairwise exchange,
+/// but transfers more bytes.
 Algorithm bruck_alltoall_algorithm();
 
 }  // namespace collectives

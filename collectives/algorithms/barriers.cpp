@@ -31,7 +31,8 @@ Program dissemination(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// The first round trip collects the arrivals, the second one releases all participants.
+/// Sends the token around the ring twice. The first time, the token collects the arrivals of all
+/// participants. The second time, it releases the participants.
 Program twice_round(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);

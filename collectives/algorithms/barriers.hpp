@@ -5,11 +5,11 @@
 
 namespace collectives {
 
-/// Dissemination: each participant notifies the participants at distance 1, 2, 4, ... A
-/// notification means that its sender has arrived, and that all participants that notified the
-/// sender have arrived.
+/// Dissemination barrier: in successive rounds, each participant notifies the participants at
+/// distance 1, 2, 4, ... A notification means that its sender has arrived, and that all
+/// participants that notified the sender have arrived.
 Algorithm dissemination_algorithm();
-/// Extended ring: a token travels around the ring of all participants twice.
+/// Extended ring barrier: a token travels around the ring of all participants twice.
 Algorithm ring_barrier_algorithm();
 
 }  // namespace collectives

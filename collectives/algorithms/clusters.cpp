@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/clusters.cpp — trees inside clusters; exchanges between first hosts.
+// collectives/algorithms/clusters.cpp — collectives made of trees inside clusters and exchanges
+// between the first hosts of clusters.
 #include "collectives/algorithms/clusters.hpp"
 
 #include <fmt/format.h>
@@ -103,8 +104,8 @@ Order order(const CollectiveSpec& task, const Parameters& parameters) {
 
 constexpr Buffer outgoing{Storage::subtree};
 constexpr Buffer incoming{Storage::part};
-// Channel of the messages inside a cluster. They do not wait for messages between clusters, which
-// have another channel.
+// Channel of the messages inside a cluster. Messages between clusters have a different channel, so
+// messages inside a cluster do not wait for messages between clusters.
 constexpr Channel inside = 1;
 
 /// Allocates consecutive blocks in the buffer of a speaker (the member that exchanges messages with
@@ -136,7 +137,7 @@ struct Exchange {
     return (mine + clusters() - distance) % clusters();
   }
 
-  /// Returns this member's blocks for the members of another cluster.
+  /// Returns the blocks that this member sends to the members of another cluster.
   Ref given_to(std::size_t cluster) const {
     Ref blocks;
     for (const Rank target : group.cluster(cluster)) blocks.add({in, given(task, me, target)});
@@ -149,8 +150,9 @@ struct Exchange {
   }
 };
 
-/// Appends the sends of a speaker (first member of its cluster). It collects the members' blocks by
-/// target cluster, and sends one message to each other cluster.
+/// Appends the steps with which a speaker (first member of its cluster) sends for all members. The
+/// speaker collects the blocks of all members by target cluster, and sends one message to each of
+/// the other clusters.
 void send_for_all(Steps& steps, const Exchange& all) {
   Hold hold(outgoing);
   std::vector<Ref> messages(all.clusters());
@@ -175,8 +177,9 @@ void send_for_all(Steps& steps, const Exchange& all) {
     steps.send(all.group.cluster(all.to(distance)).front(), messages[all.to(distance)]);
 }
 
-/// Appends the receives of a speaker (first member of its cluster). It receives one message from
-/// each other cluster, and distributes the blocks to the members.
+/// Appends the steps with which a speaker (first member of its cluster) receives for all members.
+/// The speaker receives one message from each of the other clusters, and sends each member the
+/// blocks for this member.
 void receive_for_all(Steps& steps, const Exchange& all) {
   Hold hold(incoming);
   const std::span<const Rank> members = all.group.cluster(all.mine);
@@ -224,8 +227,8 @@ Program alltoall(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Returns why the collective is refused, or "". A speaker handles each block of each of its
-/// members, which takes too long in large clusters.
+/// Returns why the algorithm refuses the collective, or "" if it accepts the collective. A speaker
+/// handles each block of each of its members, which takes too long in large clusters.
 std::string too_many_cluster_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 1 << 16;
   std::size_t largest = 0;

@@ -16,8 +16,8 @@ constexpr Buffer gathered{Storage::subtree};
 
 // --- gather, then operate ---
 
-/// The vectors of all participants are cut into the same stretches, then gathered and summed one
-/// stretch after the other.
+/// Cuts the vectors of all participants into the same stretches. Then gathers and sums the vectors,
+/// one stretch after the other.
 Program gather_operate(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Stretches stretches(task.vector(), parameters.number("segment"));
   return {stretches.count(), [=, &task](Count portion, Steps& steps) {
@@ -59,8 +59,8 @@ std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& para
 
 // --- gather, then broadcast ---
 
-/// The specs of the two collectives in sequence. The programs refer to the specs, so the specs must
-/// outlive the programs.
+/// The specs of a gather and of the broadcast that follows it. The programs refer to these specs,
+/// so the specs must outlive the programs.
 struct Halves {
   CollectiveSpec gather, broadcast;
 };

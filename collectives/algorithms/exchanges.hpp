@@ -5,14 +5,14 @@
 
 namespace collectives {
 
-/// Each function returns an algorithm for allgather, for reduce_scatter, or for both.
+/// Each of these functions returns an algorithm for allgather, for reduce_scatter, or for both.
 Algorithm ring_algorithm();
 Algorithm direct_algorithm();
 Algorithm bruck_algorithm();
 Algorithm doubling_algorithm();
 Algorithm halving_algorithm();
-/// Rabenseifner: reduce-scatter, then allgather (allreduce) or gather (reduce). With `ring` for
-/// both parts it is the ring allreduce.
+/// Rabenseifner: reduce-scatter, then allgather (allreduce) or gather (reduce). If the parameters
+/// select `ring` for both parts of an allreduce, the algorithm is the ring allreduce.
 Algorithm rabenseifner_algorithm();
 
 }  // namespace collectives

@@ -6,8 +6,8 @@
 
 namespace collectives {
 
-/// The root sends the whole vector to one host of each other cluster. Each cluster then broadcasts
-/// with van_de_geijn().
+/// The root sends the whole vector to one host in each of the other clusters. Then every cluster
+/// broadcasts with van_de_geijn().
 /// Paper: Matsuda et al. 2006, where it is the baseline of their broadcast.
 Algorithm farfirst_algorithm();
 

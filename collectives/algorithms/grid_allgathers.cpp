@@ -27,7 +27,8 @@ void copy_own(Steps& steps, const CollectiveSpec& task, Rank me) {
   steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
 }
 
-/// Returns one bundle (rounds.hpp) per member, which contains only the block of that member.
+/// Returns a bundle (rounds.hpp) for each member. Each bundle contains only the block of its
+/// member.
 std::vector<Ref> blocks_of(const CollectiveSpec& task, std::span<const Rank> members) {
   std::vector<Ref> blocks;
   for (const Rank rank : members) blocks.emplace_back(Block{out, task.counts.block(rank)});

@@ -43,8 +43,8 @@ class Cluster {
   }
   bool owns(std::size_t member) const { return begin(group_of(member)) == member; }
 
-  /// Cuts `whole` into one piece per group, and each of these into one piece per member of the
-  /// group. Returns the pieces of the members.
+  /// Cuts `whole` into one piece per group. Then cuts the piece of each group into one piece per
+  /// member of the group. Returns the pieces of the members.
   std::vector<Range> pieces(Range whole) const {
     std::vector<Range> all;
     for (std::size_t group = 0; group < groups_; ++group)
@@ -53,7 +53,8 @@ class Cluster {
         all.push_back(piece);
     return all;
   }
-  /// Returns the parameters of the scatter or gather within the group of a member.
+  /// Returns the input of scatter_binomial() or gather_binomial() for the group that contains a
+  /// member.
   Gathering inside(std::size_t member, std::span<const Range> pieces, Buffer buffer) const {
     const std::size_t first = begin(group_of(member));
     const std::size_t size = begin(group_of(member) + 1) - first;
@@ -70,7 +71,8 @@ class Cluster {
 
 bool stops_early(const Parameters& parameters) { return parameters.word("limiting") == "halving"; }
 
-/// Returns a cluster whose members are rotated to begin with index `first`.
+/// Returns the cluster with this number. Its members are rotated, so that the member with index
+/// `first` comes first.
 Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::size_t number,
                    std::size_t first = 0) {
   const std::span<const Rank> members = topology.cluster(number);
@@ -80,10 +82,11 @@ Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::
           is_parted ? std::min<std::size_t>(senders, members.size()) : members.size()};
 }
 
-/// The owners of a cluster with their pieces, and the members that send to each other cluster.
+/// The owners of a cluster with their pieces, and the members that send to each of the other
+/// clusters.
 struct Side {
   std::vector<Rank> members;
-  std::vector<std::size_t> senders;  // number of members that send to each other cluster
+  std::vector<std::size_t> senders;  // number of members that send to each cluster
   Dealing pieces;
 
   Side(std::vector<Rank> hosts, std::vector<std::size_t> limits, Range whole)
@@ -94,22 +97,23 @@ struct Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// Returns the index of the member that sends a member's piece to `cluster`: the last sender at
-  /// or before that member. The senders are the members floor(k * size / senders), for each k.
+  /// Returns the index of the member that sends the piece of `member` to `cluster`. It is the last
+  /// sender with an index of at most `member`. For all k, member floor(k * size / senders) is a
+  /// sender.
   std::size_t sender_for(std::size_t member, std::size_t cluster) const {
     const std::size_t chosen = ((member + 1) * senders[cluster] - 1) / members.size();
     return chosen * members.size() / senders[cluster];
   }
 };
 
-/// Returns how many members of cluster `from` may send to each other cluster (0 = all). The
+/// Returns how many members of cluster `from` may send to each of the other clusters (0 = all). The
 /// parameter has one number for each ordered pair of clusters: 0 to 1, 0 to 2, ..., 1 to 0, and so
 /// on. The last number applies to all further pairs.
 std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t from,
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
-  // No further limit: the scatter has limited the senders.
+  // If the scatter stops early, it has already limited the senders, so there is no further limit.
   if (stops_early(parameters)) return limits;
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
@@ -119,7 +123,8 @@ std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t fro
   return limits;
 }
 
-/// The sends of one owner to other clusters, and its forwards to the senders of its piece.
+/// The messages of one owner. The owner sends pieces to other clusters. It forwards its own piece
+/// to the members that send this piece to other clusters.
 class Forwarding {
  public:
   Forwarding(const Side& side, std::size_t mine, std::size_t me)
@@ -128,9 +133,9 @@ class Forwarding {
   bool sends(std::size_t member, std::size_t cluster) const {
     return cluster != mine_ && side_.sender_for(member, cluster) == me_;
   }
-  /// Forwards this member's piece to the other members that send it. Calls `see` for each piece
-  /// that this member sends to other clusters, with the index of the piece's owner. This member's
-  /// own piece comes first.
+  /// Forwards this member's piece to the other members that send this piece to other clusters.
+  /// Calls `see` for each piece that this member sends to other clusters, with the index of the
+  /// piece's owner. This member's own piece comes first.
   template <class See>
   void forward(Steps& steps, Block own, const See& see) const {
     for (const std::size_t sender : other_senders()) steps.send(side_.members[sender], own);
@@ -234,8 +239,8 @@ void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range 
   });
 }
 
-/// Appends the exchange of an owner with other clusters. `sum` is the sum of the owner's piece over
-/// its own cluster.
+/// Appends the steps with which an owner exchanges sums with other clusters and folds them. `sum`
+/// is the sum of the owner's piece over its own cluster.
 void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::size_t owner,
                        Block sum) {
   const std::size_t clusters = sides.size();

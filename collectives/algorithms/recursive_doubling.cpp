@@ -13,9 +13,10 @@ Block scratch(Storage storage, std::size_t index, Range cells) {
   return {{storage, static_cast<std::uint32_t>(index)}, cells};
 }
 
-/// Allreduce that folds adjacent operands, so that the operands stay in order. If the number of
-/// members is not a power of two, the first members form pairs. One member of each pair takes part
-/// for both. The number of members that take part is then a power of two.
+/// Allreduce by recursive doubling. It folds only sums of adjacent members, so that the operands
+/// stay in order. If the number of members is not a power of two, the first members form pairs. One
+/// member of each pair takes part in the rounds for both members. The number of members in the
+/// rounds is then a power of two.
 void allreduce(Steps& steps, const Team& team, Range cells) {
   const std::size_t size = team.size();
   const std::size_t places = std::bit_floor(size);
@@ -47,9 +48,9 @@ void allreduce(Steps& steps, const Team& team, Range cells) {
   if (team.me < paired) steps.send(team[team.me + 1], sum);
 }
 
-/// Scan in rank order. Every round doubles the number of participants in the sum. An exclusive scan
-/// keeps a second sum without this participant's value, because a value cannot be subtracted from a
-/// sum.
+/// Scan in rank order. In every round, the number of participants whose values are in a sum
+/// doubles. An exclusive scan keeps a second sum without this participant's value, because a value
+/// cannot be subtracted from a sum.
 void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
   Block sum{in, cells};
   Block before;  // sum of the participants before this one

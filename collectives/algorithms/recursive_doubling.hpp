@@ -5,9 +5,9 @@
 
 namespace collectives {
 
-/// Allreduce, barrier and scans. If the number of participants is not a power of two, the excess
-/// participants of an allreduce first give their values to a neighbour. In scans, the distance of
-/// the target doubles each round.
+/// Recursive doubling, for allreduce, barrier and scans. If the number of participants is not a
+/// power of two, the excess participants of an allreduce first give their values to a neighbour. In
+/// scans, the distance to the participant that receives the sum doubles each round.
 Algorithm recursive_doubling_algorithm();
 
 }  // namespace collectives

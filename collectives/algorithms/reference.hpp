@@ -9,11 +9,11 @@
 namespace collectives {
 
 /// Returns the text of docs/reference/algorithms.md and `paths algorithms`: for each algorithm its
-/// description, its collectives and its parameters. For reductions, the text also has the order of
-/// summation over two clusters of four hosts, with default parameters.
+/// description, its collectives and its parameters. For reductions, the text also states the order
+/// of summation that the algorithm has on two clusters of four hosts, with default parameters.
 std::string algorithm_reference();
 
-/// Returns a Markdown table with one row per parameter; "" if there are none.
+/// Returns a Markdown table with one row per parameter; "" if there are no parameters.
 std::string parameter_table(const std::vector<Parameter>& parameters);
 
 }  // namespace collectives

@@ -11,13 +11,13 @@ namespace collectives {
 namespace {
 
 struct Sums {
-  Block before;  // sum of the earlier members of the chain; empty for the first
+  Block before;  // sum of the earlier members of the chain; empty at the first member
   Block with_me;
 };
 
-/// Computes prefix sums along the team: each member receives the sum of the members before it.
-/// `theirs` is the block for the received sum. `both` is the block for that sum plus this member's
-/// operand. The last member of the team computes `both` only if `wants` is true.
+/// Computes prefix sums along the team: each member receives the sum of the members before it. The
+/// member receives that sum into the block `theirs`. It adds its own operand and writes the result
+/// to the block `both`. The last member of the team computes `both` only if `wants` is true.
 Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both, bool wants) {
   Sums sums{{}, {in, cells}};
   if (team.me > 0) {
@@ -47,9 +47,11 @@ Program chain_program(const CollectiveSpec& task, const Parameters& parameters, 
           }};
 }
 
-/// Returns the sum of all clusters before this one. The last member of each cluster sends its sum
-/// to the first member of all later clusters. The first member adds the received sums and
-/// broadcasts the result in its cluster.
+/// Appends the steps that compute the sum of all clusters before this cluster. Returns the block
+/// with that sum; the block is empty in the first cluster. `total` is the sum of this cluster, at
+/// the last member of the cluster. The last member of each cluster sends this sum to the first
+/// member of each later cluster. The first member adds the received sums and broadcasts the result
+/// in its cluster.
 Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, Range scratch) {
   const Team team = my_cluster(group, me);
   const std::size_t mine = group.cluster_of(me);

@@ -5,7 +5,8 @@
 
 namespace collectives {
 
-/// Scan in which each rank receives the sum of the lower ranks from the rank before it.
+/// Scan along a chain of all ranks. Each rank receives, from the rank before it, the sum of the
+/// values of all lower ranks.
 Algorithm chain_scan_algorithm();
 /// Scan with a chain in each cluster. Each cluster then sends its sum directly to all later
 /// clusters, so the time contains the latency between clusters only once.

@@ -10,9 +10,9 @@ namespace collectives {
 namespace {
 
 struct Choice {
-  std::string inner;     // algorithm of exchanges inside clusters
-  std::string exchange;  // algorithm of an allreduce's exchange between clusters
-  Shape over_clusters;   // shape of a broadcast's tree over the clusters
+  std::string inner;     // name of the algorithm for exchanges inside clusters
+  std::string exchange;  // how an allreduce exchanges sums between clusters
+  Shape over_clusters;   // shape of the tree of clusters in a broadcast
   bool deals;
   Stretches stretches;
 };
@@ -33,7 +33,7 @@ std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, C
 
 /// Sums `range` among its owners (one per cluster) with a reduce-scatter and an allgather: each
 /// owner sums one piece of the range. With three or more clusters, fewer bytes cross between
-/// clusters than in a direct exchange.
+/// clusters than if each owner sent its sum to all other owners.
 void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range range, Block sum,
                      Channel channel) {
   const std::vector<Range> pieces = cut(range, team.size());

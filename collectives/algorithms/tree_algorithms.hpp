@@ -5,12 +5,14 @@
 
 namespace collectives {
 
-/// One tree over all participants; groups are ignored.
+/// One tree over all participants. It ignores the groups of the topology.
 Algorithm tree_algorithm();
-/// A tree at each level of the topology.
+/// A multilevel tree, which has a tree in each group of the topology.
 /// Paper: Karonis et al. 2002.
 Algorithm multilevel_algorithm();
-/// Tournament barrier: winners of pairs continue, and the champion wakes the losers.
+/// Tournament barrier along a binomial tree. In each round, one participant of each pair notifies
+/// the other participant and then waits. The participant that remains at the end releases all other
+/// participants down the tree.
 /// Paper: Hensgen et al. 1988.
 Algorithm tournament_algorithm();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/two_tier.cpp — allreduce in which only first hosts communicate across.
+// collectives/algorithms/two_tier.cpp — allreduce in which only the first host of each cluster
+// communicates with other clusters.
 #include "collectives/algorithms/two_tier.hpp"
 
 #include "collectives/algorithms/van_de_geijn.hpp"

@@ -5,8 +5,9 @@
 
 namespace collectives {
 
-/// Each cluster sums at one host (reduce-scatter and gather). These hosts exchange whole vectors,
-/// and each cluster broadcasts with van_de_geijn().
+/// In each cluster, the first host gets the sum of the cluster by a reduce-scatter and a gather.
+/// The first hosts of all clusters exchange these sums. Each cluster then broadcasts with
+/// van_de_geijn().
 /// Paper: Matsuda et al. 2006, where it is the baseline of their allreduce.
 Algorithm two_tier_algorithm();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/van_de_geijn.cpp — broadcast in a team rotated to the root.
+// collectives/algorithms/van_de_geijn.cpp — broadcast in a team that is rotated so that the root
+// comes first.
 #include "collectives/algorithms/van_de_geijn.hpp"
 
 #include "collectives/schedule/exchange.hpp"

@@ -6,13 +6,13 @@
 
 namespace collectives {
 
-/// Scatters the vector in pieces down a binomial tree from the root, which keeps one piece. All
-/// participants then gather the pieces.
+/// Broadcast in two parts. The root scatters the vector in pieces down a binomial tree, and keeps
+/// one piece. Then an allgather sends all pieces to all participants.
 Algorithm van_de_geijn_algorithm();
 
-/// Appends the steps of this broadcast within a team, as a part of other algorithms. The vector is
-/// the range `whole` of the `out` of the team's first member. `allgather_word` selects the
-/// allgather algorithm (exchange.hpp).
+/// Appends the steps of a van de Geijn broadcast within a team. Other algorithms contain these
+/// steps. The root is the team's first member. The vector is the range `whole` of the buffer `out`.
+/// `allgather_word` selects the allgather algorithm (exchange.hpp).
 void van_de_geijn(Steps& steps, const Team& team, Range whole, const std::string& allgather_word);
 
 }  // namespace collectives

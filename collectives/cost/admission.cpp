@@ -32,8 +32,8 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Makes sure that `pulled_` contains the program's next step, and generates further portions of
-/// the program for that if necessary. Returns false if the program has no further step.
+/// Makes sure that `pulled_` contains the program's next step. If necessary, generates further
+/// portions of the program. Returns false if the program has no further step.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.hpp — steps that a participant has begun to handle, and which of them
-// may execute.
+// collectives/cost/admission.hpp — admitted steps of a participant, and which of them may execute.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -15,7 +14,7 @@ namespace pricing {
 /// An admitted step, and its state until it is done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< true = the step is done, and another step can get this entry
+  bool is_done = false;  ///< true = the step is done, and a later step may reuse this entry
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
@@ -25,9 +24,9 @@ struct Admitted {
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 
-/// Returns the limit of unfinished steps: the configured limit, or the larger of 256 and
-/// `participants` if the configured limit is 0. An alltoall could deadlock with a limit below the
-/// number of participants.
+/// Returns the window: the maximum number of unfinished steps of a participant. If `configured` is
+/// above 0, the window is `configured`. Otherwise it is the larger of 256 and `participants`.
+/// Why: An alltoall could deadlock with a window below the number of participants.
 inline std::size_t window_of(std::size_t configured, std::size_t participants) {
   return configured > 0 ? configured : std::max<std::size_t>(256, participants);
 }
@@ -41,15 +40,16 @@ class Admission {
   Admission() = default;  ///< admits nothing: a participant without steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
-  /// Resets the object for the steps of another schedule. Reuses its memory.
+  /// Begins again with the steps of a different program. Reuses the memory of this object.
   /// Requires: all steps of the previous program are done.
   void restart(collectives::Program program, std::size_t window);
 
-  /// Admits the next step, if there is one and the limit permits it.
+  /// Admits the next step of the program, and returns its slot. Returns nullopt if there is no
+  /// further step, or if `window` steps are unfinished.
   std::optional<Slot> admit();
   /// Returns the step that was admitted last. Valid until the next admit().
   collectives::Step latest() const { return pulled_[next_ - 1]; }
-  /// Ends a step. Appends to `freed` the steps that now no longer wait for any step.
+  /// Marks a step as done. Appends to `freed` the admitted steps that waited only for it.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
   /// Whether `window` steps are unfinished, so that no further step can be admitted.

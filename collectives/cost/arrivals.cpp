@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/arrivals.cpp — simulated events of hosts, and frames at their targets.
+// collectives/cost/arrivals.cpp — handling of simulated events, and frames that reach their
+// targets.
 #include <algorithm>
 
 #include "collectives/cost/evaluation.hpp"
@@ -70,8 +71,8 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-/// Makes the targets receive the frames whose last bytes arrived at this instant. A target begins
-/// after the work that was requested of it before.
+/// For each frame whose last byte arrived at the current time, requests the processor time in which
+/// the target receives the frame. A processor first finishes the work that was requested earlier.
 void Evaluation::receive_frames() {
   for (Event& event : arrived_) {
     const Message& message = state_.messages[event.item];
@@ -93,8 +94,8 @@ void Evaluation::arrive(const Event& event) {
   give_back(message);
 }
 
-/// Returns to the sender the credit of the frames that have arrived so far. Called when the
-/// receiving step can take these frames.
+/// Gives back to the sender the credit that the arrived frames of the message have used.
+/// Requires: the receiving step waits for no earlier step.
 void Evaluation::give_back(Message& message) {
   if (message.credit_used == 0) return;
   state_.events.push({.time = state_.now + state_.network.latency(message.target, message.source),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/cost/best.cpp — candidates (algorithms with parameters), first guesses of their
-// times, and search around the best ones.
+// times, and search around the best candidates.
 #include "collectives/cost/best.hpp"
 
 #include <fmt/format.h>
@@ -33,16 +33,17 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
-/// Schedules with more messages than this are not evaluated. An evaluation of a million messages
-/// takes about a second.
+/// Candidates whose schedules have more than `messages_most` messages are not evaluated, except the
+/// first candidate of each family. An evaluation of a million messages takes about a second.
 constexpr std::size_t messages_most = std::size_t{1} << 20;
-/// The search ends when the best time exceeds the lower bound by at most this fraction.
+/// The search ends when the best time exceeds the lower bound by at most this fraction of the
+/// bound.
 constexpr double above_bound = 0.001;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
 /// The search first evaluates a few candidates of each family (best.hpp). It continues with a
-/// family if the best time of these few is at most `near` times the best time so far of all
-/// families.
+/// family if the fastest of these few candidates takes at most `near` times as long as the fastest
+/// candidate of all families so far.
 constexpr double near = 1.3;
 
 /// Returns the maximum lengths of messages to try, in array elements: "0" (the whole vector), then
@@ -58,9 +59,9 @@ std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes
   return values;
 }
 
-/// Returns the values to try for a parameter that is a number. They are powers of two; for very
-/// many participants they are powers of eight. The parameter `element` (bytes of an array element)
-/// has only one value to try.
+/// Returns the values to try for a parameter that is a number. The values are powers of two, or
+/// powers of eight if there are very many participants. The parameter `element` (bytes of an array
+/// element) has only one value to try.
 std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
@@ -75,8 +76,9 @@ std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpe
 
 /// Returns the words to try for a parameter. If the parameter is a list with a word per level of
 /// groups, two kinds of lists are tried. The first has the same word for all levels. The second has
-/// one word for the outermost level and another for all other levels. Words for trees that ignore
-/// levels serve only for comparisons, so they are not tried.
+/// one word for the outermost level and a different word for all other levels. The word `none`
+/// (collectives::no_shape) is not tried, because trees that ignore levels serve only for
+/// comparisons.
 std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec& task) {
   std::vector<std::string> known = parameter.words;
   std::erase(known, collectives::no_shape);
@@ -197,25 +199,25 @@ std::size_t count_of(const std::vector<Family>& families) {
   return count;
 }
 
-/// A family of candidates that may contain the best one.
+/// A family of candidates that the search examines, and the results so far.
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
   std::vector<std::size_t> members;  // indices in `family` of the candidates to search
   // Least time of the candidates that guess() has evaluated.
   Nanos guess = Nanos::max();
-  std::size_t guessed = 0;  // index in `members` of the candidate with the time `guess`
+  std::size_t guessed = 0;  // index in `members` of the candidate that takes the time `guess`
 };
 
 class Prospects {
  public:
-  /// Selects the families to search. Keeps the first candidate of each, and the candidates that
-  /// send at most `messages_most` messages.
+  /// Selects the families to search. Keeps the first candidate of each family, and all candidates
+  /// that send at most `messages_most` messages.
   Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
             const Network& network);
   /// Evaluates a few candidates of each family.
   void guess(Search& search, Nanos good_enough);
-  /// Evaluates the candidates next to the best ones of guess().
+  /// Evaluates the candidates next to the best candidate that guess() has found in each family.
   void refine(Search& search, Nanos good_enough);
 
  private:
@@ -242,8 +244,8 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
-  // Messages of the busiest participant. They are not extrapolated to all participants, because it
-  // may be the only one that sends to all.
+  // Number of messages of the busiest participant. This number is not extrapolated to all
+  // participants, because the busiest participant may be the only one that sends to all others.
   std::size_t busiest = 0;
   collectives::Steps steps;
   base::RunningDigest digest;
@@ -278,8 +280,9 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
   return sketch;
 }
 
-/// Returns the candidate's predicted time for blocks of one array element each. Returns 0 if the
-/// candidate does not support such blocks, and half of Nanos::max() if the time reaches the limit.
+/// Returns the predicted time of the collective with blocks of one array element each, executed by
+/// the candidate. Returns 0 if the candidate does not support such blocks, and half of Nanos::max()
+/// if the time reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
@@ -294,7 +297,7 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
 /// participants, families with equal steps are reduced to one, and families with too many messages
 /// are dropped. Of the rest, those with the least sum of two times are selected: the time for one
 /// array element, and the load of the busiest link or sending host. This sum estimates the time
-/// with the best length of messages.
+/// that the family takes with its best length of messages.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network) {

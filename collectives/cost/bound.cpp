@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/bound.cpp — lower bounds from the bytes that hosts need of each other, and the
-// rates between hosts.
+// collectives/cost/bound.cpp — lower bounds, computed from the bytes that hosts need from each
+// other and from the rates and latencies between hosts.
 #include "collectives/cost/bound.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +16,12 @@ using collectives::CollectiveSpec;
 using collectives::Rank;
 
 // Maximum number of clusters for which all cuts are examined. For more clusters, only the cuts
-// between one cluster and all others are examined.
+// between one cluster and all other clusters are examined.
 constexpr std::size_t most_clusters_cut = 8;
-/// Limits above which the bound is weaker, but still a lower bound. Above `most_clusters_passed`
-/// clusters, pass_any() estimates latencies. Above `most_hosts` hosts, sending and receiving are
-/// examined for about `hosts_of_more` hosts only.
+/// Limits that save time for large networks. Above these limits the result is a weaker bound, but
+/// still a lower bound. Above `most_clusters_passed` clusters, pass_any() estimates latencies.
+/// Above `most_hosts` hosts, sending and receiving are examined for about `hosts_of_more` hosts
+/// only.
 constexpr std::size_t most_clusters_passed = 1024;
 constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
@@ -56,9 +57,9 @@ class Bounds {
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
   enum class Direction { sending, receiving };
-  /// Returns the total rate at which a host can send or receive. It is the rate of the host's
-  /// network interface. If the host is the exit of its cluster, the rates of the cluster's links
-  /// are added.
+  /// Returns the total rate at which a host can send or receive: the rate of the host's network
+  /// interface. If the host is the exit of its cluster, the rates of the cluster's links are added
+  /// to this rate.
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
   void bound_work();
@@ -67,7 +68,7 @@ class Bounds {
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
-  std::vector<Ends> ends_;   // latencies from and to the links of its cluster, for each host
+  std::vector<Ends> ends_;   // latencies between each host and the links of its cluster
   std::vector<Nanos> ways_;  // least latency between clusters, indexed by from * clusters + to
   Bound bound_;
 };
@@ -92,7 +93,7 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
-  std::vector<Nanos> passing(clusters, never);  // least latency through a host, for each cluster
+  std::vector<Nanos> passing(clusters, never);  // least latency through any host of a cluster
   for (Rank host = 0; host < size_; ++host) {
     ends_.push_back(ends_of(host));
     Nanos& least = passing[network_.topology->cluster_of(host)];
@@ -165,8 +166,8 @@ Bytes Bounds::needed(Rank source, Rank target) const {
   return 0;
 }
 
-/// Returns whether each host's bytes are the same for all targets, so that the host needs to send
-/// them only once.
+/// Returns whether each host has the same bytes for all targets. If so, the bound counts these
+/// bytes once, not once for each target.
 bool Bounds::is_same_for_all() const {
   return task_.collective != Collective::scatter && task_.collective != Collective::alltoall &&
          task_.collective != Collective::reduce_scatter;
@@ -184,10 +185,10 @@ struct Demand {
   Bytes bytes;
 };
 
-/// Returns a lower bound on the time of all transfers at the given rate. For each k, the k
-/// transfers with the largest latencies take at least the time of their bytes plus the least of
-/// their k latencies. The bound is the largest of these times. If `count_once`, the bytes of all
-/// transfers are the same.
+/// Returns a lower bound on the time of all transfers of one host, which share the given rate. For
+/// each k, the k transfers with the largest latencies take at least the time of their bytes plus
+/// the least of the k latencies. The bound is the largest of these times. If `count_once`, all
+/// transfers carry the same bytes, which then count once.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });
@@ -233,8 +234,9 @@ void Bounds::bound_receiving(Rank host) {
         fmt::format("what host {} must receive", host));
 }
 
-/// Returns the number of bytes that must cross the cut from `inside` to `outside`. Bytes that can
-/// cross once for several targets, or as one sum, count once.
+/// Returns the number of bytes that must cross the cut from `inside` to `outside`. If the same
+/// bytes serve several targets, or several contributions can be summed before they cross, they
+/// count once.
 Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
@@ -274,9 +276,9 @@ void Bounds::bound_behind_exit(const Cut& cut, const tuning::LinkModel& side) {
         fmt::format("{} bytes that must pass an exit", bytes));
 }
 
-/// Raises the bound by two cuts, one for each direction. They divide the hosts behind an exit (the
-/// other hosts of its cluster) from all others, including the exit. All data across these cuts pass
-/// the network interface of the exit.
+/// Raises the bound by two cuts, one for each direction. The cuts separate the hosts behind an exit
+/// (the other hosts of the exit's cluster) from all other hosts, including the exit. All data
+/// across these cuts pass the network interface of the exit.
 void Bounds::bound_exit(std::size_t cluster) {
   const std::optional<std::uint32_t> exit = network_.exits[cluster];
   if (!exit) return;

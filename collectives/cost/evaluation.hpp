@@ -14,7 +14,7 @@
 
 namespace pricing::simulation {
 
-/// Bytes that a frame uses up of the sender's credit, in addition to its payload.
+/// Bytes of the sender's credit that each frame uses in addition to its payload.
 inline constexpr Bytes frame_overhead = 128;
 
 /// A message that is ready to be sent, because its sending step waits for no earlier step. The
@@ -22,19 +22,21 @@ inline constexpr Bytes frame_overhead = 128;
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
-  /// Reversed, because std::push_heap keeps the largest element on top.
+  /// Compares in reverse order, so that std::push_heap keeps the message of the oldest step on top.
   friend bool operator<(const Ready& left, const Ready& right) { return left.step > right.step; }
 };
 
-/// Queue of a host's messages that have frames to send and leave by the same way
-/// (Transit::way_of()).
+/// Queue of a host's messages that still have frames to send. All of them leave the host by the
+/// same way (Transit::way_of()): its outgoing side, or a link.
 struct Outlet {
   std::size_t way;
   std::vector<Ready> messages;  // messages with frames to send, as a heap: oldest step first
-  // True while no further frame can be chosen: if frames have costs, while the host prepares one;
-  // otherwise while a frame occupies this part of the network.
+  // Whether the outlet cannot take a further frame now. If frames have costs, this is true while
+  // the host prepares a frame for this outlet. Otherwise it is true while a frame occupies the
+  // outgoing side or the link.
   bool is_busy = false;
-  // Bytes of the frames that were chosen but have not left the host; used if frames have costs.
+  // Bytes of the frames that the host prepares or has prepared, and that have not left the host.
+  // Used only if frames have costs.
   Bytes in_hand = 0;
 };
 
@@ -42,11 +44,11 @@ struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Outlet> outlets;
-  std::vector<Slot> free;     // steps to execute: they wait for no earlier step
-  std::vector<Slot> work;     // folds and copies that must be requested of the processor
-  std::vector<Ready> ready;   // messages to prepare, as a heap: oldest step first
+  std::vector<Slot> free;     // steps that wait for no earlier step and can be executed now
+  std::vector<Slot> work;     // folds and copies to request from the host's processor
+  std::vector<Ready> ready;   // messages to pass to an outlet, as a heap: oldest step first
   std::vector<Ready> parked;  // messages that lack credit or a grant
-  std::vector<Bytes> credit;  // unused credit, in bytes, for each target
+  std::vector<Bytes> credit;  // bytes that the host may still send without a grant, by target
   bool is_touched = false;
 
   Outlet& outlet_by(std::size_t way);
@@ -103,7 +105,7 @@ class Evaluation {
   std::uint64_t serial_ = 0;
   Meeting meeting_;
   std::vector<Rank> touched_;
-  // Frames that arrived at this instant; their targets have not received them yet.
+  // Frames that arrived at the current time, and whose targets have not begun to receive them.
   std::vector<Event> arrived_;
   Price price_;
 };

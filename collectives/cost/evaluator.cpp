@@ -14,8 +14,8 @@ namespace pricing {
 namespace simulation {
 namespace {
 
-/// Throws: std::invalid_argument that describes a deadlock: there are unfinished steps, but no
-///         further events.
+/// Reports a deadlock: there are unfinished steps, but no further events.
+/// Throws: std::invalid_argument with the participants that have unfinished steps.
 [[noreturn]] void throw_stuck(const std::vector<Host>& hosts, std::size_t window) {
   std::string who;
   for (Rank rank = 0; rank < hosts.size(); ++rank)
@@ -124,7 +124,8 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   ports_.list_step(me, *index, is_sender);
 }
 
-/// Executes a step that waits for no earlier step.
+/// Begins a step that waits for no earlier step. Ends the step at once if it needs no time and no
+/// message.
 void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];
@@ -149,7 +150,8 @@ void Evaluation::do_step(Rank me, Slot slot) {
                       .step = message.serial});
 }
 
-/// Adds a reduction or a copy to the work of the host's processor.
+/// Requests the time of a reduction or a copy from the host's processor. The step ends when the
+/// event Kind::computed happens.
 void Evaluation::request_work(Rank me, Slot slot) {
   const Admitted& step = hosts_[me].admission[slot];
   const Nanos time = state_.processors.work_time(me, step.action, step.elements * element_bytes_);

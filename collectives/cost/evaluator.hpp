@@ -12,9 +12,10 @@ namespace pricing {
 
 /// Parameters of the executor: the part of a host that runs the steps of a schedule.
 struct Execution {
-  /// Maximum number of unfinished steps, which begin in order. 0 = window_of() chooses.
+  /// Maximum number of admitted steps that are unfinished. 0 = the value of window_of().
   std::size_t window = 0;
-  /// Bytes that a host may send to another host before that host's receiving step can take them.
+  /// Bytes that a host may send to another host before the receiving steps there are ready (wait
+  /// for no earlier step).
   Bytes credit = unlimited;
   /// Limits on the number of simultaneous messages. If receiving ports are limited, credit has no
   /// effect.
@@ -38,10 +39,11 @@ struct Crossing {
 struct Price {
   base::Nanos time{0};
   Flow all;                    ///< traffic of all messages
-  Flow across;                 ///< traffic between different clusters
+  Flow across;                 ///< traffic of messages between different clusters
   std::vector<Flow> sent;      ///< traffic that each participant sends
   std::vector<Flow> received;  ///< traffic that each participant receives
-  /// Traffic between clusters, indexed by from * clusters + to; from == to inside one.
+  /// Traffic between clusters, indexed by from * clusters + to. An entry with from == to is the
+  /// traffic inside that cluster.
   std::vector<Flow> links;
   /// Times of messages between clusters, in the order of arrival. Filled only if
   /// Execution::lists_crossings is true.
@@ -61,8 +63,8 @@ struct Price {
 /// Events at the same instant happen in this order:
 /// 1. Transfers end, and last bytes (tails) of frames arrive.
 /// 2. Heads of frames arrive, sorted by source, step and frame.
-/// 3. The steps that can execute do so.
-/// 4. Each side chooses its next frame.
+/// 3. Steps that can be executed are executed.
+/// 4. Each outgoing side chooses its next frame.
 ///
 /// Credit:
 /// - A frame can be sent only if the receiver has granted its message, or if there is credit for
@@ -71,17 +73,19 @@ struct Price {
 /// - Grants and returned credit arrive after the latency from the receiver to the sender.
 ///
 /// Costs:
-/// - Each host has one processor. It does one piece of work at a time, in the order of requests.
-/// - If hosts share cores (Network::cores) and more of them work than there are cores, all of them
+/// - Each host has one processor. A processor does one piece of work at a time, in the order of
+///   requests.
+/// - If more hosts of a machine work than the machine has cores (Network::cores), all these hosts
 ///   work more slowly (tuning::SharedCores).
-/// - A host that has no work when a frame arrives needs Network::wake_up in addition to receive it.
+/// - If a host has no work when a frame arrives, it needs the additional time Network::wake_up to
+///   receive the frame.
 /// - Work that is requested at one instant has this order: frames that have arrived, then
 ///   reductions and copies in the order of their steps, then frames to send.
 /// - Reductions and copies take time only if the network has rates for them.
-/// - With Network::frame_costs, a host prepares the frames of an outgoing side one by one, those of
-///   the oldest step first. Prepared frames queue for the outgoing side; a window limits the bytes
-///   in this queue. A frame counts as arrived when its target has received it. An exit on the way
-///   receives and sends each frame.
+/// - With Network::frame_costs, a host prepares the frames of an outgoing side one by one,
+///   beginning with the frames of the oldest step. Prepared frames queue for the outgoing side; a
+///   window limits the bytes in this queue. A frame counts as arrived when its target has received
+///   it. An exit on the way receives and sends each frame.
 ///
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's
@@ -90,7 +94,7 @@ std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes 
                               const Network& network, const Execution& execution = {},
                               base::Nanos limit = base::Nanos::max());
 
-/// Returns the programs of all participants.
+/// Returns the programs of all participants, indexed by rank.
 std::vector<collectives::Program> programs_of(const collectives::Algorithm& algorithm,
                                               const collectives::CollectiveSpec& task,
                                               const collectives::Parameters& parameters);

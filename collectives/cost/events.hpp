@@ -12,12 +12,12 @@ namespace pricing {
 
 enum class Kind : std::uint8_t {
   prepared,     ///< the source has spent its processor time for the message or for the frame
-  frame_out,    ///< the outgoing side of the source is free again
+  frame_out,    ///< the outgoing side or link can take the next frame of the source
   arrived,      ///< the last byte of a frame has arrived
   received,     ///< the target has spent its processor time for the frame
   taken,        ///< the target has spent its processor time for the message
   computed,     ///< host `source` has finished a reduction or a copy
-  granted,      ///< a grant has arrived at the source
+  granted,      ///< a grant for a message has arrived at the source
   credited,     ///< returned credit has arrived at the source
   port_free,    ///< a sending port of the source is free
   link_free,    ///< a link with streams can take the next frame
@@ -36,7 +36,7 @@ struct Event {
   base::Nanos time;
   Kind kind;
   collectives::Rank source;
-  // Number of a message, target, link or slot; which of these depends on the kind.
+  // Number of a message, target, link, slot or class of ports, depending on `kind`.
   std::uint32_t item;
   std::uint32_t frame;
   std::uint64_t step;
@@ -47,7 +47,7 @@ struct Event {
   auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }
 };
 
-/// A queue of events by time. Events of one instant are sorted by their keys.
+/// A queue of events, sorted by time. Events of one instant are sorted by key().
 class Events {
  public:
   bool empty() const { return order_.empty(); }
@@ -66,11 +66,11 @@ class Events {
  private:
   struct Entry {  // small, because the queue copies entries often
     base::Nanos time;
-    std::uint32_t order;  // those parts of the event's key that decide after `time`
+    std::uint32_t order;  // is_head() and the source: the first two members of key()
     std::uint32_t place;
   };
   static std::uint32_t order_of(const Event& event) {
-    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // a bit above the bits of every rank
+    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // a bit that no rank uses
     return event.source | (event.is_head() ? head : 0);
   }
   struct Later {

@@ -26,8 +26,8 @@ struct Queue {
   std::deque<Slot> steps;  // steps that wait for a port, in program order
   std::size_t taken = 0;
 };
-// Index 0: queue for messages of the own cluster, or for all messages if ports are not separate.
-// Index 1: queue for messages of other clusters.
+// Index 0: queue for messages inside the host's cluster, or for all messages if Ports::are_apart is
+// false. Index 1: queue for messages between clusters.
 using Queues = std::array<Queue, 2>;
 
 struct WindowedHost {
@@ -42,8 +42,8 @@ struct WindowedHost {
 
 /// Executes the steps of all participants without times. The end of a step never prevents another
 /// step, and ports are taken in a fixed order. Therefore the result does not depend on the order in
-/// which steps execute. For the same reason, the simulation need not begin again when the window is
-/// too small: it increases the window and continues.
+/// which steps execute. If all steps wait and the window is too small, the simulation increases the
+/// window and continues from its current state.
 class Simulation {
  public:
   Simulation(std::vector<collectives::Program> programs, const collectives::Topology& topology,
@@ -123,7 +123,8 @@ class Simulation {
       (is_sender ? host.sending : host.receiving)[class_of(me, step)].steps.push_back(slot);
   }
 
-  /// Executes a step that waits for no earlier step.
+  /// Handles a step that waits for no earlier step. If the step is local, executes it. If the step
+  /// is part of a message and needs no port, marks it as ready.
   void do_step(Rank me, Slot slot) {
     WindowedHost& host = hosts_[me];
     const Admitted& step = host.admission[slot];

@@ -11,10 +11,10 @@
 
 namespace pricing {
 
-/// The window is the maximum number of unfinished steps of a participant. Returns the least window,
-/// but at least `from`, with which all programs end. Returns nullopt if they deadlock with every
-/// window. Steps run as in the executor of schedules, but no message is transferred before its
-/// receiver requests it.
+/// Returns the least window of at least `from` with which all programs end. Returns nullopt if the
+/// programs deadlock with every window. The window is the maximum number of unfinished steps of a
+/// participant. Steps run as in the executor of schedules, but no message is transferred before its
+/// receiving step is ready.
 ///
 /// Why: With a smaller window, a run can use up its credit and then deadlock until its deadline.
 /// Cost: Time is proportional to the number of steps, and independent of the number of elements.

@@ -11,8 +11,8 @@ namespace pricing {
 
 using MessageIndex = std::uint32_t;
 
-/// The messages from one participant to another on one channel. The k-th message sent is the k-th
-/// received.
+/// The messages from one participant to another on one channel. The k-th sending step belongs to
+/// the k-th receiving step.
 struct Stream {
   collectives::Rank source = 0;
   collectives::Rank target = 0;
@@ -20,7 +20,7 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// Unfinished messages by index. Later messages reuse the memory of finished messages.
+/// Unfinished messages, each with an index. Later messages reuse the indexes of finished messages.
 template <class Message>
 class Messages {
  public:
@@ -45,8 +45,8 @@ class Messages {
   std::vector<MessageIndex> vacant_;
 };
 
-/// Finds the receiving step for each sending step, and the reverse. Messages of which only one step
-/// is admitted wait in queues, oldest first.
+/// Pairs the sending step and the receiving step of each message. A message of which only one step
+/// is admitted waits in the queue of its stream, oldest first.
 class Meeting {
  public:
   /// Finds the message of a step that was just admitted. `is_sender` is true for a sending step.
@@ -65,8 +65,8 @@ class Meeting {
     }
   };
   struct Waiting {
-    // True if the waiting messages have a sending step but no receiving step; false in the opposite
-    // case.
+    // True = the waiting messages have a sending step but no receiving step. False = they have a
+    // receiving step but no sending step.
     bool are_sent = false;
     MessageIndex first = 0, last = 0;
   };

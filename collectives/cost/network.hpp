@@ -18,15 +18,15 @@ inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 using tuning::Link;  ///< link between two clusters, in one direction
 
 /// A network of hosts in clusters. Every participant is a host. The outgoing and the receiving side
-/// of its network interface connect it to its cluster's network. Clusters are the outermost groups
-/// of the topology. A message to another cluster leaves the sender's cluster
+/// of a host's network interface connect the host to the network of its cluster. Clusters are the
+/// outermost groups of the topology. A message to another cluster leaves the sender's cluster
 /// - through a switch: a message passes the sender's side, the link and the receiver's side;
 /// - through a host, the exit: messages of other hosts pass their own sides and the exit's side,
 ///   messages of the exit itself pass only the link.
 /// Thread-safe: a value; concurrent reads are safe.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  /// Outgoing sides of all participants, followed by the outgoing sides of exits that are no
+  /// Outgoing sides of all participants, followed by the outgoing sides of exits that are not
   /// participants.
   std::vector<tuning::LinkModel> outgoing;
   /// Receiving side of each host, in the order of `outgoing`.
@@ -36,7 +36,7 @@ struct Network {
   /// For each cluster, the index of its exit in `outgoing`; nullopt for a cluster with a switch. If
   /// the vector is empty, each cluster has a switch.
   std::vector<std::optional<std::uint32_t>> exits = {};
-  std::size_t striping = 1;  ///< streams per ordered pair of hosts
+  std::size_t striping = 1;  ///< number of streams from a host to each of the other hosts
   Bytes frame = 64 * 1024;   ///< maximum number of bytes that a link sends in one piece
   /// Processor time of a host for each message that it sends or receives.
   base::Nanos message_cost{0};
@@ -44,16 +44,18 @@ struct Network {
   /// index with from == to. If the vector is empty, `message_cost` applies instead.
   std::vector<std::shared_ptr<const tuning::FrameCosts>> frame_costs = {};
   /// Rates of reductions and copies on a host of speed 1: bytes read plus bytes written, per
-  /// second. 0 = they take no time.
+  /// second. 0 = such work takes no time.
   double fold_bytes_per_second = 0, copy_bytes_per_second = 0;
   /// Speed of each host at reductions and copies, in the order of `outgoing`. Empty = all hosts
   /// have speed 1.
   std::vector<double> speeds = {};
-  /// Additional time of a host to receive a frame while it has no work.
+  /// Additional time that a host needs to receive a frame that arrives while the host has no work.
   base::Nanos wake_up{0};
-  /// Number of cores of each machine, which its hosts share; 0 = each host has a core of its own.
+  /// Number of cores of each machine. The hosts on a machine share its cores. 0 = each host has a
+  /// core of its own.
   std::size_t cores = 0;
-  /// Number of the machine of each host, in the order of `outgoing`. Empty if `cores` is 0.
+  /// Index of the machine on which each host runs, in the order of `outgoing`. Empty if `cores` is
+  /// 0.
   std::vector<std::uint32_t> machines = {};
 
   std::size_t clusters() const { return topology->clusters(); }
@@ -63,7 +65,7 @@ struct Network {
   std::size_t link_index(collectives::Rank from, collectives::Rank to) const {
     return topology->cluster_of(from) * clusters() + topology->cluster_of(to);
   }
-  /// Returns the exit of a participant's cluster, or nothing for a switch.
+  /// Returns the exit of a participant's cluster; nullopt if the cluster has a switch.
   std::optional<std::uint32_t> exit_of(collectives::Rank rank) const {
     return exits.empty() ? std::nullopt : exits[topology->cluster_of(rank)];
   }
@@ -75,7 +77,8 @@ struct Network {
   /// in order. A part is a side of a host or a link.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
-  /// Returns the sum of all latencies between two hosts. Latencies that change count as at time 0.
+  /// Returns the sum of the latencies of all parts between two hosts. If a latency changes with
+  /// time, its value at time 0 is used.
   base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
 };
 
@@ -103,7 +106,7 @@ inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
 
 struct Side {
   base::Nanos latency{0};
-  double bits_per_second = 0;  ///< 0 = unlimited
+  double bits_per_second = 0;  ///< rate of the side; 0 = unlimited
 };
 
 /// Returns a network of equal hosts and equal links. Messages within a cluster have the latency of

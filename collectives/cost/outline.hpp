@@ -15,7 +15,7 @@ struct Outline {
   base::Nanos load{0};
 };
 
-/// Appends all fields of a step as numbers.
+/// Appends all fields of a step to `numbers`, as input of a digest.
 void append(std::vector<std::uint64_t>& numbers, const collectives::Step& step);
 
 Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/port_table.cpp — turns, grants and ends of the use of ports.
+// collectives/cost/port_table.cpp — order in which messages take ports and get grants; release of
+// ports.
 #include "collectives/cost/port_table.hpp"
 
 namespace pricing::simulation {

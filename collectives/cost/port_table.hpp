@@ -10,49 +10,52 @@
 
 namespace pricing::simulation {
 
-/// Counts the ports that messages occupy, and grants messages their receiving ports. Ports
-/// describes the rules.
+/// Counts the ports of each host that messages occupy, and grants receiving ports to messages. The
+/// struct Ports describes the rules.
 class PortTable {
  public:
   PortTable(State& state, std::size_t hosts) : state_(state), hosts_(hosts) {}
 
   /// Returns whether receiving ports are limited, so that each message needs a grant.
   bool has_grants() const { return state_.execution.ports.receiving > 0; }
-  /// Puts a step of host `me` that was just admitted into the order of its kind.
+  /// Appends a step of host `me` that was just admitted to the queues of steps that need a port.
   void list_step(Rank me, MessageIndex index, bool is_sender);
-  /// Returns whether the source has a free port for the message, and it is the message's turn.
+  /// Returns whether the source has a free port for the message, and whether it is the message's
+  /// turn.
   bool can_send(const Message& message) {
     return has_free_port(message.source, message, message.step);
   }
-  /// With half duplex, returns whether the target has a free port too, and it is the message's turn
-  /// there.
+  /// Returns whether the target has a free port for the message, and whether it is the message's
+  /// turn at the target. This function is used only with half duplex, where sending ports are also
+  /// receiving ports.
   bool can_receive(const Message& message) {
     return has_free_port(message.target, message, granted_step(message));
   }
-  /// Returns the number of a message's receiving step; 0 without a grant. Without a grant, the
-  /// receiving step of the message is possibly not admitted, and has no number.
+  /// Returns the number of a message's receiving step; 0 if the message has no grant. Without a
+  /// grant, the receiving step may not be admitted yet, and then has no number.
   static std::uint64_t granted_step(const Message& message) {
     return message.is_granted ? message.receiving_step : 0;
   }
   void take(Message& message);
   /// Frees the sending port of a message that lacks a grant or credit, if the message has a port.
   void give_up(Message& message);
-  /// Frees the sending port of a message at `time`, or later if a port has a cost.
+  /// Adds an event that frees the sending port of a message at `time` + Ports::cost.
   void free_at(Nanos time, const Message& message);
   /// Frees the sending port for which free_at() has made an event.
   void free(const Event& event) { --hosts_[event.source][event.item].sending; }
-  /// Grants messages in the order of their receiving steps. Stops if the next step still waits for
-  /// an earlier one, or if no receiving port is free.
+  /// Grants messages in the order of their receiving steps. Stops at a receiving step that still
+  /// waits for an earlier step, or when no receiving port is free.
   void grant_in_order(Rank me);
   void end_grant(const Message& message);
 
  private:
   struct Class {
-    std::size_t sending = 0;  // number of sending ports in use
-    std::size_t granted = 0;  // number of messages that have a grant and have not arrived
+    std::size_t sending = 0;  // number of sending ports that messages occupy
+    std::size_t granted = 0;  // number of granted messages that have not been received
     // Messages without a grant, in the order of their receiving steps.
     std::deque<MessageIndex> receiving;
-    // Steps that still need a port, oldest first. Used only with Ports::are_in_order.
+    // Numbers of the steps that still need a port, oldest first. Used only with
+    // Ports::are_in_order.
     std::deque<std::uint64_t> in_order;
     void end_turn(std::uint64_t step) {
       if (!in_order.empty() && in_order.front() == step) in_order.pop_front();
@@ -73,8 +76,8 @@ class PortTable {
   }
 
   State& state_;
-  // For each host, two classes of ports. Index 0: ports for messages of the own cluster, or for all
-  // messages if ports are not separate. Index 1: ports for messages of other clusters.
+  // For each host, two classes of ports. Index 0: ports for messages inside the host's cluster, or
+  // for all messages if Ports::are_apart is false. Index 1: ports for messages between clusters.
   std::vector<std::array<Class, 2>> hosts_;
 };
 

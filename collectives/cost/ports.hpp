@@ -14,37 +14,39 @@ struct Ports {
   /// Maximum number of messages that a host sends at the same time (0 = unlimited). A free port
   /// goes to the oldest sending step whose message can be transferred.
   std::size_t sending = 0;
-  /// Maximum number of messages that have a grant and have not arrived; 0 = unlimited, without
-  /// grants. A receiver grants messages in the order of its receiving steps. A message without a
-  /// grant is not transferred.
+  /// Maximum number of messages to a host that have a grant and have not arrived. A host grants
+  /// messages in the order of its receiving steps. A message without a grant is not transferred. If
+  /// `receiving` is 0, the number is unlimited, and a message needs credit (Execution::credit) but
+  /// no grant.
   std::size_t receiving = 0;
   /// Whether a host has separate ports for messages in its own cluster and for messages of other
-  /// clusters. The messages of each kind then take their ports in an order of their own.
+  /// clusters. The messages of each kind then take their ports independently of the other kind.
   bool are_apart = false;
   /// Number of receiving ports for messages from other clusters; 0 = as many as `receiving`.
   std::size_t receiving_across = 0;
-  /// Whether a message keeps its sending port until its last byte has left the link. If false, it
-  /// keeps the port only until that byte has left the host.
+  /// Whether a message to another cluster keeps its sending port until its last byte has left the
+  /// link. If false, the message keeps the port until its last byte has left the host.
   bool blocks = false;
   /// Additional time for which a message occupies its sending port. This time does not delay the
   /// message itself.
   base::Nanos cost{0};
   /// Whether sending ports are also receiving ports. If true, a message takes a port of both hosts
-  /// when it starts, and of several messages the one with the smallest number starts first.
-  /// The number of a message is the larger of two step numbers: of its sending step in the sender's
-  /// program, and of its receiving step in the receiver's program.
+  /// when it starts. If several messages can start, the message with the smallest number starts
+  /// first. A message has the larger of two numbers as its number: the index of its sending step in
+  /// the sender's program, or of its receiving step in the receiver's program.
   bool is_half_duplex = false;
   /// Whether the steps of a host take ports in the order of its program. A step that cannot proceed
-  /// then blocks all later steps, and the execution follows the plan exactly. With half duplex
-  /// there is one order for sending and receiving steps. Otherwise there is one order for each.
+  /// then blocks all later steps, and the execution follows the plan exactly. With half duplex,
+  /// sending and receiving steps have a common order. Otherwise sending steps have one order, and
+  /// receiving steps have an order of their own.
   bool are_in_order = false;
-  /// Whether a grant needs the latency from the receiver to the sender to arrive. If false, it
+  /// Whether a grant arrives only after the latency from the receiver to the sender. If false, it
   /// arrives immediately.
   bool are_grants_carried = false;
 
-  /// Returns the number of receiving ports for one class of messages. Class 0 is the messages of
-  /// the own cluster, or all messages if ports are not separate. Class 1 is the messages of other
-  /// clusters.
+  /// Returns the number of receiving ports for a class of messages. Class 0 contains the messages
+  /// inside a cluster, or all messages if ports are not separate. Class 1 contains the messages
+  /// between clusters.
   std::size_t receiving_of(std::size_t of_class) const {
     return of_class == 1 && receiving_across > 0 ? receiving_across : receiving;
   }

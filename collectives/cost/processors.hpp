@@ -13,7 +13,7 @@
 
 namespace pricing::simulation {
 
-/// The processors of all hosts and exits of a network. `events` outlives this object.
+/// The processors of all hosts and exits of a network. `network` and `events` outlive this object.
 class Processors {
  public:
   Processors(const Network& network, Events& events)
@@ -28,41 +28,41 @@ class Processors {
   const tuning::FrameCosts& costs(const Message& message) const {
     return *network_.frame_costs[network_.link_index(message.source, message.target)];
   }
-  /// Returns the rate of reductions or of copies in bytes per second; 0 = they take no time.
+  /// Returns the rate of reductions or of copies in bytes per second; 0 = such work takes no time.
   double rate(collectives::Action action) const {
     return action == collectives::Action::reduce ? network_.fold_bytes_per_second
                                                  : network_.copy_bytes_per_second;
   }
-  /// Returns the time in which `me` receives a frame whose last byte arrives now. `Message` is as
-  /// in costs().
+  /// Returns how long host `me` needs to receive a frame of `bytes` bytes whose last byte arrives
+  /// at `now`. `Message` must have a `source` and a `target`.
   template <class Message>
   base::Nanos receive_time(collectives::Rank me, base::Nanos now, const Message& message,
                            Bytes bytes) const {
     const bool works = shared_ ? shared_->works(me) : processors_[me].works(now);
     return costs(message).receive.at(bytes) + (works ? base::Nanos(0) : network_.wake_up);
   }
-  /// Returns the time of a reduction or a copy that accesses that many bytes.
+  /// Returns how long host `me` needs for a reduction or a copy that accesses `bytes` bytes.
   base::Nanos work_time(collectives::Rank me, collectives::Action action, Bytes bytes) const {
     return tuning::work_time(bytes, rate(action) * network_.speed(me));
   }
 
-  /// Requests work of a host that takes `time`. The event happens when the work ends.
+  /// Requests that host `me` works for `time`. `event` happens when this work ends.
   void request(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
     if (shared_) return shared_->request(me, now, time, event);
     event.time = processors_[me].serve(now, time);
     events_.push(event);
   }
-  /// Like request(), but if `time` is 0, the event happens at once and does not wait for earlier
-  /// work.
+  /// Like request(), but if `time` is 0, `event` happens at `now` and does not wait for earlier
+  /// work of the host.
   void request_if_any(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
     if (time > base::Nanos(0)) return request(me, now, time, event);
     event.time = now;
     events_.push(event);
   }
-  /// Returns the time at which work on shared cores ends next; the maximum if there is no such
-  /// work.
+  /// Returns the time at which the next work on shared cores ends. Returns Nanos::max() if there is
+  /// no such work.
   base::Nanos next_end() const { return shared_ ? shared_->next_end() : base::Nanos::max(); }
-  /// Lets the events happen that wait for work on shared cores, if it ends at the time `now`.
+  /// Adds the events of the work on shared cores that ends at `now` to the queue of events.
   void end_work(base::Nanos now) {
     while (std::optional<Event> event = shared_ ? shared_->take_ended(now) : std::nullopt) {
       event->time = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/sending.cpp — simulated messages that leave their hosts: order and window.
+// collectives/cost/sending.cpp — simulated sending of messages: ports, credit, and order of frames.
 #include <algorithm>
 #include <tuple>
 
@@ -9,8 +9,8 @@ namespace pricing::simulation {
 
 namespace {
 
-/// Returns the outlet with the oldest step among those that can send a frame now; nullptr if no
-/// outlet can.
+/// Returns the outlet that sends a frame next: of all outlets that can take a frame now, the outlet
+/// with the oldest step. Returns nullptr if no outlet can take a frame.
 Outlet* oldest_outlet(Host& host, const State& state) {
   const auto has_room = [&](const Outlet& outlet) {
     if (outlet.in_hand == 0) return true;
@@ -88,8 +88,8 @@ void Evaluation::hand_over(Rank me) {
   for (const Ready& ready : wait_for_ports) host.add_ready(ready);
 }
 
-/// Takes a sending port for a message, and charges the source's processor for the message if this
-/// was not done before. Then the message is passed to its outlet.
+/// Takes a sending port for a message. If messages have costs, requests the source's processor time
+/// for the message, unless this was done before. Then the message goes to its outlet.
 void Evaluation::prepare(MessageIndex index) {
   Message& message = state_.messages[index];
   ports_.take(message);
@@ -109,8 +109,8 @@ void Evaluation::offer(MessageIndex index) {
   std::push_heap(messages.begin(), messages.end());
 }
 
-/// Sends frames through the host's outlets as long as an outlet can take one. Frames of the oldest
-/// step go first.
+/// Sends frames through the host's outlets as long as an outlet can take a frame. Frames of the
+/// oldest step go first.
 void Evaluation::choose(Rank me) {
   Host& host = hosts_[me];
   if (state_.has_credit()) park(me);
@@ -154,7 +154,7 @@ void Evaluation::depart(const Event& frame, Outlet& outlet) {
   if (state_.processors.has_frame_costs()) outlet.is_busy = false;
 }
 
-/// Starts messages for which both hosts have a free port, until no such message is left to start.
+/// Starts messages for which both hosts have a free port, until no such message is left.
 void Evaluation::start_half_duplex() {
   const auto can_start = [&](const Message& message) {
     return may_move(message) && ports_.can_send(message) && ports_.can_receive(message);

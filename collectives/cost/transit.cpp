@@ -52,8 +52,8 @@ void Transit::happen(const Event& event) {
   }
 }
 
-/// Passes a frame to its link. Returns the time at which the sender can pass the next frame: at
-/// once if the link has streams, because frames then wait in the link for a free stream.
+/// Passes a frame to its link. Returns the time at which the sender can pass the next frame. If the
+/// link has streams, this is the current time, because frames wait in the link for a free stream.
 Nanos Transit::enter_link(const Event& event) {
   const Message& message = state_.messages[event.item];
   const std::size_t link = state_.network.link_index(message.source, message.target);
@@ -133,7 +133,8 @@ void Transit::pass_side(Event event) {
   state_.events.push(event);
 }
 
-/// Charges an exit on the frame's route for receiving and sending the frame.
+/// Requests the processor time that an exit on the frame's route needs to receive the frame and to
+/// send it on.
 void Transit::pass_exit(Event event) {
   const Message& message = state_.messages[event.item];
   const Bytes bytes = state_.frame_bytes(message, event.frame);

@@ -17,19 +17,19 @@ namespace pricing::simulation {
 /// from the outgoing side of the source to the event Kind::arrived.
 class Transit {
  public:
-  /// Value of a way that stands for the outgoing side of the host. All other ways are indexes of
-  /// links.
+  /// The way through the outgoing side of the host. All other values of a way are indexes of links.
   static constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
   /// Both arguments outlive this object.
   Transit(State& state, PortTable& ports);
 
-  /// Returns the way by which a message leaves its host. For a message from an exit to another
-  /// cluster, it is the link. Any other message first passes the outgoing side of its host.
+  /// Returns the way by which a message leaves its host. A message from an exit to another cluster
+  /// enters the link directly. Any other message first passes the outgoing side of its host.
   std::size_t way_of(const Message& message) const;
-  /// Sends a frame on its way. Returns the time at which the host can send the next one.
+  /// Passes a frame to the outgoing side or to a link. Returns the time at which the host can pass
+  /// the next frame by this way.
   Nanos enter(std::size_t way, const Event& frame);
-  /// Handles an event of a link, a stream or the head of a frame.
+  /// Handles an event that concerns a link, a stream, or the first byte (head) of a frame.
   void happen(const Event& event);
 
  private:
@@ -65,7 +65,7 @@ class Transit {
 
   State& state_;
   PortTable& ports_;
-  std::vector<Sides> sides_;  // sides of all hosts, then of exits that are not participants
+  std::vector<Sides> sides_;  // sides of each host, indexed like Network::outgoing
   // Links between clusters, indexed like Network::links; nullptr until first used. If there are
   // many clusters, most links are never used.
   std::vector<std::unique_ptr<Taken>> links_;

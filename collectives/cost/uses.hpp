@@ -12,12 +12,13 @@ namespace pricing {
 /// Index under which an unfinished step is stored. Later steps reuse the index.
 using Slot = std::uint32_t;
 
-/// Accesses of steps to blocks of cells. The accesses are sorted by buffer and offset, so that
-/// those which overlap a block are found fast. A write replaces the earlier accesses to the cells
-/// of its block: the writing step waits for these accesses, so later steps need to wait only for
-/// the write. Reads of the buffer `in` are not recorded, because no step writes to it.
+/// Accesses of steps to blocks of cells. The accesses are sorted by buffer and offset, so that the
+/// accesses which overlap a block are found fast. A write replaces the earlier accesses that lie
+/// inside its block. The writing step waits for these accesses, so later steps need to wait only
+/// for the write. Reads of the buffer `in` are not recorded, because no step writes to it.
 ///
-/// Accesses of finished steps are removed only when memory is needed. Callers must ignore them.
+/// Accesses of finished steps are removed only when memory is needed. Callers must ignore these
+/// accesses.
 class Uses {
  public:
   /// A step, identified by two numbers: the index at which it is stored (`slot`), and its index
@@ -46,7 +47,7 @@ class Uses {
     if (writes) uses.written.hide(block.cells);
     (writes ? uses.written : uses.read).add(block.cells, user, is_done);
   }
-  /// Removes all accesses and keeps the memory.
+  /// Removes all accesses. Keeps the memory for later accesses.
   void clear() {
     for (std::size_t number = 0; number < numbers_.size(); ++number) {
       uses_[number].read.clear();
@@ -109,8 +110,8 @@ class Uses {
     static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
     std::size_t full_ = first_full;
-    // Length of the longest range that was ever added. A range that overlaps a given offset begins
-    // at most this far before it.
+    // Length of the longest range that was added since clear(). A range that contains a given
+    // offset begins at most this far before the offset.
     collectives::Count longest_ = 0;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/broadcast_tree.cpp — growth of broadcast trees host by host, and simulated
+// collectives/planner/broadcast_tree.cpp — broadcast trees, built host by host or by simulated
 // annealing.
 #include "collectives/planner/broadcast_tree.hpp"
 
@@ -28,8 +28,9 @@ struct Growth {
     free_at[from] += costs.sending(from, bytes);
     tree.children[from].push_back(to);
   }
-  /// Adds these hosts to the tree. The next host is always the one that can have the block
-  /// earliest.
+  /// Adds `hosts` to the tree, one by one. In each step, adds the host to which the block can
+  /// arrive earliest.
+  /// Requires: one of `hosts`, and only one, is in the tree already.
   void spread(std::span<const Rank> hosts);
 
   const PairCosts& costs;
@@ -74,7 +75,8 @@ class Chance {
   std::uint64_t state_;
 };
 
-/// Returns e^-x without the library function, whose last bit differs between machines.
+/// Returns e^-x. std::exp() is not used, because the last bit of its result differs between
+/// machines.
 double decay(double x) {
   if (x > 700) return 0;
   double power = 1 - x / 4096;
@@ -82,12 +84,13 @@ double decay(double x) {
   return power;
 }
 
-/// How a block enters each cluster: the host that gets it first, and the cluster that sends it.
+/// How a block enters each cluster: through which host of the cluster, and from which other
+/// cluster.
 struct Entries {
   // Host of each cluster that gets the block first.
   std::vector<Rank> host;
-  // Cluster from which each cluster gets the block. For the root's cluster, it is that cluster
-  // itself.
+  // Cluster from which each cluster gets the block. For the root's cluster, the value is that
+  // cluster itself.
   std::vector<std::size_t> parent;
 
   bool is_below(std::size_t cluster, std::size_t above) const {
@@ -104,7 +107,7 @@ class Annealing {
 
  private:
   static constexpr int moves = 150;
-  static constexpr double first_temperature = 0.1;  // fraction of the first tree's cost
+  static constexpr double first_temperature = 0.1;  // as a fraction of the first tree's time
   static constexpr double cooling = 0.97;
 
   Growth grown(const Entries& entries) const;
@@ -117,8 +120,9 @@ class Annealing {
   Chance chance_;
 };
 
-/// Adds all hosts that get the block through this cluster: first the clusters to which its entry
-/// host sends, then its own hosts.
+/// Adds to the tree all hosts that get the block through `cluster`. First adds the hosts of all
+/// clusters that get the block from `cluster`, directly or through other clusters. Then adds the
+/// hosts of `cluster`.
 void Annealing::enter(Growth& growth, const Entries& entries, std::size_t cluster) const {
   for (std::size_t child = 0; child < entries.parent.size(); ++child)
     if (child != cluster && entries.parent[child] == cluster)

@@ -9,12 +9,14 @@
 namespace planning {
 namespace {
 
-/// The edge of a broadcast tree over which a host sends a piece next.
+/// The next transfer of a piece by a host: an edge of the piece's broadcast tree, and the predicted
+/// end of the transfer.
 struct Edge {
   Nanos end;
   std::uint32_t piece = 0;
   Rank from = 0, to = 0;
-  /// Reversed, so that a std::priority_queue has the edge that ends first on top.
+  /// Compares in reverse order, so that a std::priority_queue has the transfer that ends first on
+  /// top.
   friend bool operator<(const Edge& left, const Edge& right) {
     return std::tie(left.end, left.piece, left.from) > std::tie(right.end, right.piece, right.from);
   }
@@ -27,14 +29,14 @@ class Merger {
   }
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
-  /// Plans transfers for all edges of the trees for which begin() was called. After these
-  /// transfers, every host has the data that these trees broadcast.
+  /// Plans the transfers of all trees for which begin() was called, and appends them to
+  /// `transfers`. After these transfers, every host has the pieces of these trees.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();
       queue_.pop();
-      // Since this edge was queued, other transfers were planned for the same ports. Its transfer
-      // would end later now, so the edge is queued again with its new end.
+      // Transfers that were planned after this edge was queued may use the same ports. If the
+      // transfer of this edge would therefore end later, the edge is queued again with the new end.
       if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {
         offer(edge.piece, edge.from);
         continue;

@@ -9,20 +9,21 @@
 namespace planning {
 
 enum class Merging {
-  /// Plans one tree after the other. A host forwards a block as soon as it has it, without regard
-  /// to other trees. Meant for hosts without receiving ports, which accept any message.
+  /// Plans one tree after the other. A host forwards the block of a tree as soon as it has the
+  /// block, without regard to later trees. This order is meant for hosts with unlimited receiving
+  /// ports: such hosts accept any number of messages at the same time.
   in_turn,
-  /// Plans all trees together. Candidates are the next edges in the trees: for each block, the next
-  /// child of each host that has the block. The candidate whose transfer ends first is planned
-  /// next.
+  /// Plans all trees together, edge by edge. In each step, each host has one candidate for each
+  /// block that it has: the edge to its next child. The candidate whose transfer would end first is
+  /// planned.
   by_end,
 };
 
 using MakeTree = std::function<BroadcastTree(const PairCosts& costs, Rank root, Bytes bytes)>;
 
-/// Plans an allgather from broadcast trees. `in_turn` is the variant that the paper calls
-/// unordered, `by_end` the ordered one. If a block is cut into segments, each segment has a tree of
-/// its own.
+/// Plans an allgather from broadcast trees. The paper calls the variant `in_turn` unordered, and
+/// the variant `by_end` ordered. If a block is cut into segments, each segment has a tree of its
+/// own.
 /// Paper: Gupta and Vadhiyar 2007, §6.1.
 Plan merged_trees(const MakeTree& tree, Merging merging, const PairCosts& costs,
                   const collectives::Counts& counts, std::vector<Piece> pieces,

@@ -11,7 +11,7 @@
 namespace planning {
 namespace {
 
-/// The transfer that brings a piece into a part of the pool earliest.
+/// The transfer that brings `piece` into `part` of the pool earliest.
 struct Least {
   Nanos end = Nanos::max();
   std::uint32_t piece = 0;
@@ -30,8 +30,8 @@ class Greedy {
   Greedy(const PairCosts& costs, const std::vector<Piece>& pieces, const PortModel& model)
       : state_(costs, pieces, model), part_of_(costs.hosts()) {}
 
-  /// Plans all transfers within a pool. Before that, each piece is at one host of the pool.
-  /// `holders` has this host for each piece.
+  /// Plans all transfers within a pool, until each of its hosts has all pieces. Before these
+  /// transfers, `holders[piece]` is the only host of the pool that has the piece.
   void plan(const Pool& pool, const std::vector<Rank>& holders);
   std::vector<Transfer> transfers() && { return std::move(transfers_); }
 
@@ -42,7 +42,7 @@ class Greedy {
   std::vector<std::vector<Rank>> spread(const Parts& parts, const std::vector<Rank>& holders);
 
   PortState state_;
-  std::vector<std::size_t> part_of_;  // index of each host's part of the current pool
+  std::vector<std::size_t> part_of_;  // index of the current pool's part that contains each host
   std::vector<Transfer> transfers_;
 };
 
@@ -59,8 +59,8 @@ Least Greedy::look(std::uint32_t piece, std::uint32_t part, std::span<const Rank
   return least;
 }
 
-/// Plans transfers that bring every piece into each part. Returns for each piece the hosts that
-/// have it, in the order in which they got it.
+/// Plans transfers that bring every piece to one host of each part. Returns for each piece the
+/// hosts that have it after these transfers, in the order in which they get it.
 std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
                                               const std::vector<Rank>& holders) {
   const auto pieces = static_cast<std::uint32_t>(holders.size());
@@ -88,7 +88,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // a negative end marks that the plan brings the piece to the part
+    latest.end = Nanos(-1);  // negative = the plan already brings the piece into this part
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];

@@ -9,12 +9,12 @@
 namespace planning {
 namespace {
 
-/// Maximum number of transfers in a plan that is tried. It does not apply if the caller requests a
-/// number of segments.
+/// min3_plus() makes no plan with several segments that has more transfers than this. The limit
+/// does not apply if the caller requests a number of segments.
 constexpr std::size_t transfers_most = 1 << 14;
 
-/// Returns the values to try for a parameter: only the requested one, or all of `all` if none is
-/// requested (0).
+/// Returns the values to try for a parameter: only `asked`, or `all` if `asked` is 0 (no value
+/// requested).
 std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
   return asked > 0 ? std::vector{asked} : all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pair_costs.cpp — costs of messages between pairs of hosts, from a network or
-// a matrix.
+// collectives/planner/pair_costs.cpp — costs of messages between pairs of hosts, computed from a
+// network or read from a matrix.
 #include "collectives/planner/pair_costs.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 namespace planning {
 namespace {
 
-/// Returns the time to transfer the bytes at that rate, rounded to the nearest nanosecond (halves
-/// up).
+/// Returns the time to transfer the bytes at the given rate, rounded to the nearest nanosecond
+/// (halves up).
 Nanos rounded(Bytes bytes, double bits_per_second) {
   if (bits_per_second <= 0) return Nanos(0);
   const double nanos = static_cast<double>(bytes) * 8e9 / bits_per_second + 0.5;
@@ -27,7 +27,7 @@ double slower(double left, double right) {
   return std::min(left, right);
 }
 
-/// Returns over how many streams of a link the frames of one message are spread.
+/// Returns the number of streams of a link over which the frames of one message are spread.
 std::size_t stripes(const pricing::Network& network, const pricing::Link& link) {
   return link.streams == 0 ? network.striping : std::min(network.striping, link.streams);
 }
@@ -38,7 +38,7 @@ double link_rate(const pricing::Network& network, const pricing::Link& link) {
   return slower(rate, link.stream_rate * static_cast<double>(stripes(network, link)));
 }
 
-/// Returns the least rate of all parts of the network between two hosts.
+/// Returns the rate of the slowest part of the network between two hosts; 0 = unlimited.
 double way_rate(const pricing::Network& network, Rank from, Rank to) {
   using Part = pricing::Network::Part;
   double rate = 0;

@@ -18,10 +18,11 @@ struct Pair {
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
 };
 
-/// The network model of the planners: the latency L and the bandwidth B of each ordered pair of
-/// hosts. A message of m bytes occupies the sending port of its host for os(m) = overhead + m /
-/// nic, where nic is the rate of the host's network interface. It occupies its pair of hosts for
-/// g(m) = max(os(m), m / B). The paper measures os and g, but does not print their values.
+/// The network model of the planners: the latency L and the bandwidth B of the route from each host
+/// to each other host. A message of m bytes occupies the sending port of its host for os(m) =
+/// overhead + m / nic, where nic is the rate of the host's network interface. The message occupies
+/// the route for g(m) = max(os(m), m / B). The paper measures os and g, but does not print their
+/// values.
 ///
 /// Units: whole nanoseconds. Each time is rounded once. Two times that are equal on one machine are
 ///        therefore equal on every machine.
@@ -35,10 +36,10 @@ class PairCosts {
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
             Nanos overhead = Nanos(0));
   /// Derives the costs from a network. The frames of one message may be spread over several streams
-  /// (striping, which requires frames). The rate of a pair is the rate of one stream, multiplied by
-  /// the number of these streams. The rate is at most the rate of the slowest host or link on the
-  /// route. A link has a slot for each stream that may send at the same time, or one slot if
-  /// all streams share the bandwidth. A slot carries one message at a time.
+  /// (striping). The rate of a pair is the rate of one stream, multiplied by the number of these
+  /// streams. It does not exceed the rate of the slowest host or link on the route. A link has a
+  /// slot for each message that its streams can carry at the same time. A link without streams has
+  /// one slot if its rate is limited.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
   Rank hosts() const { return topology_->size(); }
@@ -49,10 +50,10 @@ class PairCosts {
   }
 
   Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B: time without the latency
-  Nanos sending(Rank from, Bytes bytes) const;         ///< os(m): time at the sending port
+  Nanos sending(Rank from, Bytes bytes) const;         ///< os(m): use of the sending port
 
-  /// Returns how many messages the link between two clusters may carry at the same time; 0 =
-  /// unlimited.
+  /// Returns how many messages a link between clusters may carry at the same time; 0 = unlimited.
+  /// `path` is the index of the link, a result of path().
   std::size_t slots(std::size_t path) const { return slots_[path]; }
   std::size_t path(Rank from, Rank to) const {
     return topology_->cluster_of(from) * topology_->clusters() + topology_->cluster_of(to);

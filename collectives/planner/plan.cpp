@@ -16,7 +16,8 @@ std::size_t segments_of(collectives::Count count, collectives::Count largest, st
   return std::max<std::size_t>(1, static_cast<std::size_t>(share * double(segments) + 0.5));
 }
 
-/// Returns the name of a piece: its owner, and its number if the owner has several pieces.
+/// Returns the name of a piece: the name of its owner. If the owner has several pieces, the number
+/// of the piece is appended.
 std::string name_of(const Plan& plan, std::uint32_t piece, std::span<const std::string> names) {
   const Rank owner = plan.pieces[piece].owner;
   const auto is_same = [&](std::size_t other) {

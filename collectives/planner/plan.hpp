@@ -20,21 +20,21 @@ struct Piece {
 };
 
 /// Returns the blocks of an allgather, each cut into `segments` parts of nearly equal size. If
-/// `proportional` is true, only the largest block has so many parts, and smaller blocks have fewer.
-/// Empty parts are omitted.
+/// `proportional` is true, only the largest block is cut into `segments` parts. The parts of
+/// smaller blocks then have about the same size. Empty parts are omitted.
 std::vector<Piece> pieces_of(const collectives::Counts& counts, Bytes element_bytes,
                              std::size_t segments = 1, bool proportional = false);
 
 struct Transfer {
   Rank from = 0, to = 0;
   std::uint32_t piece = 0;
-  Nanos start{0}, end{0};  ///< predicted times
+  Nanos start{0}, end{0};  ///< predicted times since the begin of the plan
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 /// An allgather as a list of transfers. Each participant does its own transfers in the order of the
-/// list. In this order, every sender has a piece before it must send it. Participants therefore
-/// never wait for each other in a cycle.
+/// list. In the list, a transfer that brings a piece to a host precedes all transfers of the piece
+/// from that host. Participants therefore never wait for each other in a cycle.
 /// Thread-safe: immutable once made.
 struct Plan {
   Rank hosts = 0;
@@ -50,17 +50,17 @@ struct Plan {
 /// Sorts transfers by their predicted starts. Transfers with the same start keep their order.
 void sort_by_start(std::vector<Transfer>& transfers);
 
-/// Appends the steps of a participant: a copy of its own block, then a step for each of its
+/// Appends the steps of participant `me`: a copy of its own block, then a step for each of its
 /// transfers.
 void append_steps(const Plan& plan, Rank me, collectives::Steps& steps);
 
-/// Returns a transfer as text, for example "A0>B0 A0 0-1050": A0 sends the block of A0 to B0 from 0
-/// to 1050 ms. A segment is written as "A0.1".
+/// Returns a transfer as text, for example "A0>B0 A0 0-1050": A0 sends the block of A0 to B0; the
+/// transfer starts at 0 ms and ends at 1050 ms. "A0.1" is segment 1 of that block.
 std::string text(const Plan& plan, const Transfer& transfer, std::span<const std::string> names);
 
-/// Returns the plan as an algorithm. The algorithm does exactly this allgather and refuses
-/// everything else. Code that verifies, evaluates or executes algorithms can thus also handle
-/// plans.
+/// Returns the plan as an algorithm. The algorithm can do only this allgather, and refuses all
+/// other collectives, counts and numbers of participants. Code that verifies, evaluates or executes
+/// algorithms can thus also handle plans.
 collectives::Algorithm algorithm_of(std::shared_ptr<const Plan> plan, std::string name,
                                     std::string help);
 

@@ -63,7 +63,7 @@ Pool pools_of(const PairCosts& costs, const Parameters& parameters) {
 }
 
 /// Returns the execution that the parameters of a planner describe. Each host has one port per
-/// direction; with half duplex it has one for both.
+/// direction. With half duplex, it has one port for both directions.
 pricing::Execution execution_of(const Parameters& parameters) {
   pricing::Execution execution = one_port_in_order(overhead_of(parameters));
   execution.ports.is_half_duplex = parameters.word("ports") == "half";
@@ -100,7 +100,7 @@ Planner planner_of_trees(std::string name, std::string help, MakeTree tree) {
     const bool is_in_turn = parameters.word("merging") == "in_turn";
     const PortModel model{.is_half_duplex = parameters.word("ports") == "half"};
     pricing::Execution execution = execution_of(parameters);
-    if (is_in_turn && !model.is_half_duplex) {  // plans for hosts without receiving ports
+    if (is_in_turn && !model.is_half_duplex) {  // in_turn assumes unlimited receiving ports
       execution.ports.receiving = 0;
       execution.ports.are_in_order = false;
     }

@@ -15,13 +15,13 @@ struct Question {
   Bytes element_bytes = 1;
 };
 
-/// A planner described as data. Commands, groups and documentation find planners in the list of
-/// planners.
+/// A planner described as data. Commands, groups and documentation use only this description, and
+/// find it in all_planners().
 struct Planner {
   std::string name = {};
   std::string help = {};
   std::vector<collectives::Parameter> parameters = {};
-  /// Returns the plans from which the best is chosen. They are not compared yet.
+  /// Returns the plans among which plan() chooses. Their predicted times are not computed yet.
   std::function<std::vector<Contender>(const Question&, const collectives::Parameters&)> plans;
 
   /// Parses "pools=declared,segments=2". Parameters that are not mentioned get their default.
@@ -40,8 +40,8 @@ inline bool plans(std::string_view name) { return planner_named(name) != nullptr
 /// Returns the best plan of a planner, as an algorithm with its ports and its predicted time. With
 /// the same input, the result is the same on every host. The parameter `overhead_ns` is an
 /// additional time for which each message occupies the sending port.
-/// Cost: Milliseconds for 20 hosts; seconds for 80 hosts if plans are compared (min3_plus).
-///       Callers should keep the result.
+/// Cost: Milliseconds for 20 hosts; seconds for 80 hosts if the planner compares many plans, as
+///       `min3_plus` does. Callers should keep the result.
 /// Throws: std::invalid_argument if `task` is not an allgather of the network's participants.
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,
                const collectives::CollectiveSpec& task, Bytes element_bytes,

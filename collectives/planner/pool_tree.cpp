@@ -16,7 +16,7 @@ namespace {
 
 constexpr double alike = 1.1;
 
-/// Returns the bandwidth of a pair of hosts in its slower direction, in bits per second.
+/// Returns the bandwidth of a pair of hosts in the slower direction, in bits per second.
 double affinity(const PairCosts& costs, Rank one, Rank other) {
   const auto rate = [&](Rank from, Rank to) {
     const double bits = costs.pair(from, to).bits_per_second;
@@ -44,7 +44,8 @@ Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   return seed;
 }
 
-/// Forms one pool of some of `hosts`. Removes its members from `hosts` and returns them.
+/// Forms one part from some of `hosts`, as pools_by_bandwidth() describes. Removes the members of
+/// the part from `hosts` and returns these members.
 std::vector<Rank> take_pool(const PairCosts& costs, std::vector<Rank>& hosts, double threshold) {
   std::vector<Rank> pool{seed_of(costs, hosts)};
   std::erase(hosts, pool.front());

@@ -10,26 +10,27 @@ namespace planning {
 /// Limits on concurrent messages of a host.
 struct PortModel {
   bool is_half_duplex = false;  ///< whether one port serves both sending and receiving
-  /// Whether there are separate ports for messages of other clusters.
+  /// Whether hosts have separate ports for messages from and to other clusters.
   bool are_apart = false;
-  std::size_t receiving_across = 1;  ///< number of receiving ports for other clusters, if separate
+  std::size_t receiving_across = 1;  ///< ports for messages from other clusters, if `are_apart`
   /// Whether a message also waits for a free slot of the link between its clusters
   /// (PairCosts::slots).
   bool counts_slots = false;
 };
 
-/// The model of ports of the paper, plus the condition that a sender must have a piece before it
-/// sends. For piece d of m bytes from sender s to receiver r:
+/// The paper's model of ports, plus a condition: a sender must have a piece before it sends the
+/// piece. For piece d of m bytes from sender s to receiver r:
 ///
 /// - start = max(pair[s,r], sending[s], receiving[r], here[d,s])
 /// - end = start + L + m / B
 /// - afterwards: pair[s,r] = start + g; sending[s] = start + os; receiving[r] = end;
 ///   here[d,r] = end
 ///
-/// The arrays have the time at which a pair or a port is free, and at which a piece is at a host.
-/// L, B, os and g are costs of PairCosts. With half duplex, sending[h] and receiving[h] are one
-/// array. A call of commit() plans a transfer. It never makes the end() of another transfer
-/// earlier, and makes the receiver a possible sender of the piece.
+/// The arrays contain the times at which pairs of hosts and ports become free, and at which pieces
+/// arrive at hosts. L, B, os and g are costs of PairCosts. With half duplex, sending[h] and
+/// receiving[h] are the same value. A call of commit() plans a transfer. After the call, the
+/// receiver is also a possible sender of the piece. The call never makes the end() of any other
+/// transfer earlier.
 /// Owns: nothing; costs and pieces must outlive it.
 /// Thread-safe: no.
 /// Paper: Gupta and Vadhiyar 2007, §4, equations 1 to 3.
@@ -48,8 +49,7 @@ class PortState {
   Transfer commit(std::uint32_t piece, Rank from, Rank to);
 
  private:
-  /// Several ports of one host, or several slots of one link, with the time at which each becomes
-  /// free.
+  /// The times at which the ports of one host, or the slots of one link, become free.
   class Slots {
    public:
     explicit Slots(std::size_t count = 1) : taken_(count, Nanos(0)) {}
@@ -70,16 +70,16 @@ class PortState {
   const std::vector<Piece>& pieces_;
   PortModel model_;
   std::size_t hosts_;
-  // Results of way(), indexed by place in the list of sizes, then by pair.
+  // Results of way(), indexed by the number of the piece's size (size_of_), then by pair().
   std::vector<std::vector<Nanos>> ways_;
-  // Index in `ways_` of each piece's size.
+  // Number of each piece's size: its index in `ways_`.
   std::vector<std::size_t> size_of_;
   // Time at which each piece arrives at each host; negative if the plan does not send it there yet.
   std::vector<Nanos> here_;
   std::vector<Nanos> pairs_;
   /// The class of ports and the link that messages of a pair of hosts use.
   struct Takes {
-    // 1 if the pair uses the separate ports for other clusters, otherwise 0.
+    // 1 = the separate ports for messages between clusters; 0 = all other ports.
     std::uint8_t ports = 0;
     std::uint32_t path = any;
     static constexpr std::uint32_t any = ~std::uint32_t{0};

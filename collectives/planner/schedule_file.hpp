@@ -32,13 +32,14 @@ struct Blocks {
 ///       - [a-1, a-0, 1, 0, 50000]
 ///
 /// If the contender is an algorithm of the library, a line such as `schedule: magpie` replaces
-/// pieces and transfers. `streams` is present if messages are striped.
+/// pieces and transfers. The key `streams` is present if the frames of each message are spread over
+/// several streams.
 /// Throws: std::length_error if the text exceeds the size limit of settings.
 std::string print(const Contender& contender, const Blocks& blocks);
 
 /// Reads a contender, which is an algorithm or a plan for an allgather, from a text in the format
 /// of print(). Adds a mistake in each of these cases:
-/// - the blocks of the file differ from `blocks`;
+/// - the blocks in the file differ from `blocks`;
 /// - a piece ends within an element;
 /// - the sender of a transfer does not have the piece, or the receiver has it already;
 /// - a piece does not reach every host.

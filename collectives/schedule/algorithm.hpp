@@ -13,18 +13,20 @@
 
 namespace collectives {
 
-/// Order in which a reduction combines its operands, from best to worst. If an operation is not
-/// exact, only `canonical` gives the same bits as `sequential`, and `differs` is refused.
+/// Order in which a reduction combines its operands, from strictest to loosest. Floating-point sums
+/// depend on it: only `canonical` gives the same bits as the algorithm `sequential`. If an
+/// operation is not exact (such as a floating-point sum), schedules with the order `differs` are
+/// refused.
 enum class Order {
   canonical,  ///< sums each group first, then the groups, level by level, in config order
-  in_order,   ///< the same expression for all elements and sizes, operands in config order
-  permuted,   ///< the same for all, operands in another order (for commutative operations)
-  by_block,   ///< the expression depends on the index of the element, hence on the size
-  differs,    ///< participants get different expressions
+  in_order,   ///< same expression for all elements and vector sizes, operands in config order
+  permuted,   ///< same expression for all elements, operands not in config order (commutative)
+  by_block,   ///< the expression depends on the element's index and the vector's size
+  differs,    ///< participants get sums that were computed by different expressions
 };
 std::string_view name_of(Order order);
 
-/// A parameter of an algorithm: a number in a range, a word from a list, or several of either.
+/// A parameter of an algorithm: a number in a range, a word from a list, or a list of such values.
 struct Parameter {
   std::string name = {};
   std::string help = {};
@@ -36,7 +38,7 @@ struct Parameter {
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
   /// The parameter has an effect only if another parameter has one of these words as its value.
-  /// Empty = it always has an effect.
+  /// Empty = the parameter always has an effect.
   std::vector<std::string> only_with = {};
   /// Collectives on which the parameter has an effect; empty = all.
   std::vector<Collective> only_for = {};
@@ -54,7 +56,7 @@ class Parameters {
   std::vector<Count> numbers(const std::string& name) const;
   const std::string& word(const std::string& name) const { return values_.at(name); }
   std::vector<std::string> words(const std::string& name) const;
-  /// Sets a value, without checking that the algorithm has this parameter.
+  /// Sets a value. Does not check that the algorithm has this parameter.
   Parameters& set(const std::string& name, const std::string& value);
   std::string text() const;  ///< text form: "shapes=flat/binomial,segment=4"
 
@@ -62,10 +64,10 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-/// Generates the steps of one participant in portions (stretches or segments), so that a long
-/// program is never in memory as a whole. The steps depend only on the collective, the parameters
-/// and the participant. The generation uses no clock, no random numbers, no floating point and no
-/// state of other participants.
+/// A function that generates the steps of one participant. It generates them in portions (stretches
+/// or segments), so that the whole of a long program is never in memory. The steps depend only on
+/// the collective, the parameters and the participant. The generation uses no clock, no random
+/// numbers, no floating point and no state of other participants.
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;
@@ -82,20 +84,20 @@ class Program {
   Make make_;
 };
 
-/// An algorithm described as data. All code that knows algorithms uses this description.
+/// An algorithm described as data. Other code uses algorithms only through such descriptions.
 struct Algorithm {
   std::string name = {};
   std::string help = {};
   std::vector<Collective> collectives;
   std::vector<Parameter> parameters;
-  /// Returns the order of summation that the algorithm promises; the verifier proves it. Called for
-  /// reductions only.
+  /// Returns the order of summation that the algorithm promises. The verifier checks this promise.
+  /// The function is called for reductions only.
   std::function<Order(const CollectiveSpec&, const Parameters&)> order;
-  /// Returns why the algorithm cannot do the collective, or "" if it can. Never called for a
-  /// collective that is not in `collectives`. Empty function = no restrictions.
+  /// Returns why the algorithm cannot do the collective, or "" if it can. The function is never
+  /// called for a collective that is not in `collectives`. Empty function = no restrictions.
   std::function<std::string(const CollectiveSpec&, const Parameters&)> refusal;
   /// Returns the program of participant `me`. The program refers to the spec, which must outlive
-  /// it.
+  /// the program.
   std::function<Program(const CollectiveSpec&, const Parameters&, Rank me)> program;
 
   bool does(Collective collective) const;
@@ -108,18 +110,19 @@ struct Algorithm {
   /// Returns why the algorithm cannot do `task`, or "" if it can. In addition to refusal(), it
   /// checks the collective, the root and the number of pieces.
   std::string why_not(const CollectiveSpec& task, const Parameters& parameters) const;
-  /// Returns the fewest parameter values to change so that the algorithm accepts `task` with an
-  /// order of summation of `worst` or better, for example "allgather=ring". Returns "" if no change
-  /// of one or two values suffices.
+  /// Returns new values for one or two parameters, for example "allgather=ring". With these values,
+  /// the algorithm accepts `task` and sums in the order `worst` or a stricter one. Returns "" if no
+  /// change of one or two parameters suffices.
   std::string remedy(const CollectiveSpec& task, const Parameters& parameters,
                      Order worst = Order::differs) const;
 };
 
-/// All steps of all participants, indexed by rank. Used by tests, printing and the verifier.
+/// All steps of all participants, indexed by rank. Tests, printing and the verifier use it.
 using Schedule = std::vector<Steps>;
 Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                      const Parameters& parameters);
-/// Writes all steps into `schedule`, and reuses its memory.
+/// Replaces the content of `schedule` by all steps of all participants. Reuses the memory of
+/// `schedule`.
 void schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                  const Parameters& parameters, Schedule& schedule);
 

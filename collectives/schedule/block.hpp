@@ -22,16 +22,17 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-/// Returns piece `index` of `pieces` pieces of `whole`. If the division leaves a remainder, the
-/// first pieces are one element longer.
+/// Divides `whole` into `pieces` pieces and returns piece `index`. If the division leaves a
+/// remainder, the first pieces are one element longer.
 inline Range piece_of(Range whole, Count pieces, Count index) {
   const Count each = whole.count / pieces;
   const Count longer = whole.count % pieces;
   return {whole.offset + index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
 }
-/// Returns all `pieces` pieces of `whole`.
+/// Divides `whole` into `pieces` pieces, as piece_of() does, and returns all of them.
 std::vector<Range> cut(Range whole, Count pieces);
-/// Returns the index of the piece that contains element `offset`.
+/// Divides `whole` into `pieces` pieces, as piece_of() does. Returns the index of the piece that
+/// contains element `offset`.
 Count piece_at(Range whole, Count pieces, Count offset);
 /// Returns the elements that both ranges contain; empty if there are none.
 Range overlap(Range left, Range right);
@@ -41,16 +42,16 @@ Range overlap(Range left, Range right);
 enum class Storage : std::uint32_t {
   in,         ///< contribution of the participant; never written
   out,        ///< result; at the root of a broadcast also the contribution
-  part,       ///< partial sum of a piece, computed by a cluster or a member
+  part,       ///< sum of a piece over some participants, such as a cluster
   received,   ///< piece from another member; Buffer::index is the sender's rank
   across,     ///< piece from another cluster; Buffer::index is the number of the cluster
   forwarded,  ///< piece to forward to another participant
   child,      ///< data from a child in a tree; Buffer::index is the child's rank
   folded,     ///< intermediate sum; Buffer::index is the number of the sum
-  subtree,    ///< blocks of other participants, gathered or to be forwarded
+  subtree,    ///< blocks of other participants, on their way through this one
   /// Blocks under way in Bruck's alltoall; Buffer::index is the number of hops so far modulo 2.
   slot,
-  hand,  ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
+  hand,  ///< first element of a message of Rounds; Buffer::index 0 = outgoing, 1 = incoming
 };
 
 struct Buffer {
@@ -77,7 +78,7 @@ class Ref {
  public:
   Ref() = default;
   Ref(Block block) { add(block); }  // NOLINT: a block is the shortest list of blocks
-  /// Adds a block. Ignores an empty block; extends the last block if the new one continues it.
+  /// Adds a block. Ignores an empty block; extends the last block if the new block continues it.
   void add(Block block);
   void append(const Ref& more) {
     for (const Block& block : more.blocks_) add(block);

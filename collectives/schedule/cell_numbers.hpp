@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/schedule/cell_numbers.hpp — consecutive numbers for all cells that a schedule
-// touches.
+// accesses.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,12 +13,13 @@ namespace collectives {
 /// can then be kept in one array.
 class CellNumbers {
  public:
-  /// Cells of one buffer. `first` is the number of its first cell. `count` is large enough for the
-  /// range of the collective and for all blocks that steps access.
+  /// Cells of one buffer.
   struct Cells {
     Buffer buffer;
+    /// Number of cells. It covers every block that steps access. For the buffers `in` and `out`, it
+    /// also covers the contribution and the result.
     Count count = 0;
-    std::size_t first = 0;
+    std::size_t first = 0;  ///< number of the first cell
   };
 
   CellNumbers(const CollectiveSpec& task, const Schedule& schedule);
@@ -28,7 +29,7 @@ class CellNumbers {
     return std::span(all_).subspan(begins_[rank], begins_[rank + 1] - begins_[rank]);
   }
   /// Returns the number of the first cell of `block`.
-  /// Requires: some step of `rank` touches the block.
+  /// Requires: some step of `rank` accesses the block.
   std::size_t first(Rank rank, const Block& block) const {
     return of_buffer(rank, block.buffer).first + block.cells.offset;
   }

@@ -45,7 +45,7 @@ class Cells {
     Count end;
     Value value;
   };
-  /// Splits the range that contains `at`, so that no stored range covers both sides of `at`.
+  /// If a stored range begins before `at` and ends after it, splits this range at `at`.
   void cut_at(Count at) {
     auto next = known_.lower_bound(at);
     if (next == known_.begin()) return;
@@ -55,7 +55,7 @@ class Cells {
     before->second.end = at;
   }
 
-  std::map<Count, Known> known_;  // stored ranges, keyed by their offset; they do not overlap
+  std::map<Count, Known> known_;  // ranges with a stored value, by offset; they do not overlap
 };
 
 }  // namespace collectives

@@ -35,7 +35,8 @@ bool is_reduction(Collective collective);
 class Counts {
  public:
   static Counts each(Count count, std::size_t blocks);
-  /// Returns counts that can differ from block to block; `counts` has one for each block.
+  /// Returns counts that can differ from block to block. `counts` has the number of elements of
+  /// each block.
   /// Throws: std::invalid_argument if the sum exceeds 64 bits.
   static Counts listed(const std::vector<Count>& counts);
 
@@ -50,16 +51,17 @@ class Counts {
 
  private:
   std::size_t blocks_ = 1;
-  Count each_ = 0;  // count of each block; the largest count if they differ
-  // Begin of each block and end of the last; empty if all counts are equal.
+  Count each_ = 0;  // count of each block, or the largest count if the counts differ
+  // Begin of each block, then the end of the last block; empty if all counts are equal.
   std::vector<Count> begins_;
 };
 
 /// A collective on a group. The number of blocks in `counts` depends on the collective:
 /// - broadcast, reduce, allreduce, scan, exscan: one block, the vector;
 /// - gather, scatter, allgather, reduce_scatter: one block per participant, in rank order;
-/// - alltoall: one block per pair, ordered by source and then by target;
-/// - barrier: an allreduce of one token, an element without bytes.
+/// - alltoall: one block per ordered pair of participants, sorted by source and then by target;
+/// - barrier: one block with one token, an element without bytes. A barrier is an allreduce of this
+///   token.
 struct CollectiveSpec {
   Collective collective = Collective::barrier;
   std::shared_ptr<const Topology> topology;

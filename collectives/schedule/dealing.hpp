@@ -10,10 +10,12 @@
 namespace collectives {
 
 /// A stretch (a section of a vector) cut into pieces, one for each owner in a cluster. An owner is
-/// a member that exchanges its piece with other clusters. Owner x has piece (x + turn) mod owners.
+/// a member that exchanges its piece with other clusters. If there are n owners, owner x has piece
+/// (x + turn) mod n.
 ///
-/// Why: If each stretch and cluster uses another `turn`, all pairs of owners eventually exchange
-///      data. This uses all streams between two clusters, even if each stream is narrow.
+/// Why: If `turn` differs between stretches and between clusters, all pairs of owners in two
+///      clusters exchange data over several stretches. All streams between the clusters are then in
+///      use, even if each stream is narrow.
 class Dealing {
  public:
   Dealing(Range stretch, std::span<const Rank> owners, Count turn)
@@ -41,9 +43,9 @@ class Dealing {
   Count turn_;
 };
 
-/// Cuts the range wherever the owner changes in any of the clusters, and calls `see` for each part.
-/// Each cluster divides the range differently, so two owners exchange only the overlap of their
-/// pieces.
+/// Cuts `range` at the ends of all clusters' pieces, and calls `see` for each part. Each part then
+/// lies inside the piece of one owner in every cluster. The pieces of different clusters have
+/// different ends, so two owners exchange only the overlap of their pieces.
 template <class Dealings, class See>
 void for_common_ranges(Range range, const Dealings& dealings, const See& see) {
   while (range.count > 0) {

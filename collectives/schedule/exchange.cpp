@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-/// Returns `count` pieces in cyclic order, beginning with index `first`.
+/// Returns the pieces of `count` members in cyclic order, beginning with the member `first`.
 Ref pieces_from(const Gathering& gathering, std::size_t first, std::size_t count) {
   Ref pieces;
   for (std::size_t next = 0; next < count; ++next)

@@ -21,19 +21,22 @@ struct Gathering {
   Channel channel = 0;
   Count segment = 0;  ///< maximum elements of a message in gather_binomial(); 0 = no limit
 };
-/// Ring: in each round, each member forwards to its right what it received from its left.
+/// Ring: in each round, each member sends its right neighbour the piece that it received last. In
+/// the first round, it sends its own piece.
 void allgather_ring(Steps& steps, const Gathering& gathering);
 /// Direct: each member sends its piece to all others, beginning with its right neighbour.
 void allgather_direct(Steps& steps, const Gathering& gathering);
-/// Bruck: in each round, the distance to the partner and the number of pieces that a member has
-/// double. The number of members can be any.
+/// Bruck: from round to round, the distance to the partner doubles, and so does the number of
+/// pieces that a member has. Works for any number of members.
 void allgather_bruck(Steps& steps, const Gathering& gathering);
 /// Doubling: in each round two neighbouring groups exchange all their pieces and become one group.
 /// Requires: the number of members is a power of two.
 void allgather_doubling(Steps& steps, const Gathering& gathering);
 
-/// A reduce-scatter within a team. Each member has a vector in `source` and gets the sum of its
-/// own piece. Intermediate sums are in scratch buffers, at the positions that `stretches` assigns.
+/// A reduce-scatter within a team. Each member has a vector in `source` and gets the sum of its own
+/// piece. Partial sums are in scratch buffers, at the positions that `stretches` assigns. The three
+/// reduce_scatter functions below return the block that contains the sum of this member's piece.
+/// The block is in `result`, or in `source` if the team has one member.
 struct Summing {
   Team team;
   std::span<const Range> pieces;
@@ -51,14 +54,14 @@ struct Summing {
   }
 };
 /// Ring: partial sums travel around the ring. The sum of a piece begins at the right neighbour of
-/// the piece's owner. All three reduce_scatter functions return the block that contains the sum of
-/// this member's piece. The block is in `result`, or in `source` if the team has one member.
+/// the piece's owner.
 Block reduce_scatter_ring(Steps& steps, const Summing& summing);
 /// Direct: each member sends its operands of every piece to the owner of the piece. The owner folds
 /// them in team order, group by group.
 Block reduce_scatter_direct(Steps& steps, const Summing& summing);
-/// Halving: in each round, a member sends half of its remaining pieces to a partner. The distance
-/// to the partner halves each round.
+/// Halving: in each round, a member has partial sums of several pieces. It sends half of these
+/// partial sums to a partner, and continues with the other half. The distance to the partner halves
+/// each round.
 /// Requires: the number of members is a power of two.
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 
@@ -67,15 +70,16 @@ Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
                    Channel channel = 0);
 
-/// The first member has all pieces. Scatters them down the binomial tree; each message has the
-/// pieces of a whole subtree. gather_binomial() does the reverse.
+/// Scatters all pieces from the first member down a binomial tree. Each message has the pieces of a
+/// whole subtree.
 void scatter_binomial(Steps& steps, const Gathering& gathering);
+/// Gathers all pieces at the first member, up the tree of scatter_binomial().
 void gather_binomial(Steps& steps, const Gathering& gathering);
 
-/// Names of the algorithms above, as parameters have them, and functions that call an algorithm by
-/// name.
+/// Return the names of the exchange algorithms above, which are values of parameters.
 std::vector<std::string> allgather_words();
 std::vector<std::string> reduce_scatter_words();
+/// Call the exchange algorithm whose name is `word`.
 void allgather(const std::string& word, Steps& steps, const Gathering& gathering);
 Block reduce_scatter(const std::string& word, Steps& steps, const Summing& summing);
 /// Whether the algorithm with this name needs a power of two as the number of members.

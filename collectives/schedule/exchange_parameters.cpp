@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/exchange_parameters.cpp — limits and orders of summation of exchanges.
+// collectives/schedule/exchange_parameters.cpp — checks whether selected exchanges are possible.
+// Also returns their orders of summation.
 #include "collectives/schedule/exchange_parameters.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +10,8 @@
 namespace collectives {
 namespace {
 
-/// Returns the name of a selected exchange algorithm that needs a power of two as the number of
-/// members; "" if none does.
+/// Returns the name of the selected exchange algorithm that works only if the number of members is
+/// a power of two. Returns "" if no selected algorithm has this limit.
 std::string needy_word(const CollectiveSpec& task, const Parameters& parameters) {
   for (const char* name : {"reduce_scatter", "allgather"}) {
     if (task.collective == Collective::reduce && name == std::string("allgather")) continue;

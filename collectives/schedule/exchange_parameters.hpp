@@ -6,14 +6,15 @@
 
 namespace collectives {
 
-/// Returns the parameters `allgather` and `reduce_scatter`.
+/// Return the parameters `allgather` and `reduce_scatter`, whose values are names of exchange
+/// algorithms.
 Parameter allgather_parameter(const std::string& fallback = "doubling",
                               std::vector<Collective> only_for = {});
 Parameter reduce_scatter_parameter();
 
-/// Return why the selected exchange is impossible among all participants, or within some cluster;
-/// "" if it is possible.
+/// Returns why the selected exchange algorithms cannot run among all participants; "" if they can.
 std::string wrong_for_all(const CollectiveSpec& task, const Parameters& parameters);
+/// Returns why the selected exchange algorithms cannot run within each cluster; "" if they can.
 std::string wrong_for_clusters(const CollectiveSpec& task, const Parameters& parameters);
 
 /// Returns the order of summation with the selected `reduce_scatter`. The order is valid for an

@@ -9,8 +9,8 @@
 namespace collectives {
 
 /// Folds the operands from the left into `into` and returns the block with the sum. If there is
-/// only one operand, adds no step and returns it. `into` may be the first operand, but none of the
-/// others.
+/// only one operand, returns that operand and adds no step. `into` may be the first operand, but no
+/// other operand.
 inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   if (operands.size() == 1) return operands.front();
   steps.reduce(into, operands[0], operands[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/goal.cpp — labels, tags, and hazards as requirements in GOAL.
+// collectives/schedule/goal.cpp — labels and tags of GOAL, and the steps that each step requires.
 #include "collectives/schedule/goal.hpp"
 
 #include <fmt/format.h>
@@ -35,11 +35,11 @@ struct Pair {
 };
 
 /// Assigns tags to the messages of a pair of participants. Messages of the first channel have the
-/// first tags, messages of the second channel have the next ones, and so on.
+/// first tags, messages of the second channel have the next tags, and so on.
 class Tags {
  public:
   void count(Rank from, const Step& step) { ++channels_[{from, step.peer}][step.channel]; }
-  /// Replaces the number of messages in each channel by the tag of its first message.
+  /// Replaces each channel's number of messages by the tag of the channel's first message.
   void finish() {
     for (auto& [pair, channels] : channels_) {
       Count next = 0;
@@ -52,9 +52,9 @@ class Tags {
   std::map<Pair, std::map<Channel, Count>> channels_;
 };
 
-/// Steps that have used an element. Later steps may have to wait for them.
+/// Steps that wrote or read an element of a buffer, and for which later steps may have to wait.
 struct Uses {
-  std::set<std::size_t> writer, readers;  // step numbers; `writer` has at most one
+  std::set<std::size_t> writer, readers;  // indexes of steps; `writer` has at most one element
 };
 
 /// Finds the earlier steps for which each step must wait.

@@ -15,11 +15,12 @@ namespace collectives {
 ///     l1 requires l0
 ///     }
 ///
-/// Step k has the label `lk`. It requires the last writer of each cell that it reads or writes.
-/// For a cell that it writes, it also requires the steps that read the cell since that last write.
-/// The executor waits for the same steps. Messages between two participants have distinct tags, so
-/// that a receive always matches the right message. Sums and copies take no time. The token of a
-/// barrier is one byte, because GOAL has no empty messages.
+/// Step k has the label `lk`. For each cell that step k reads or writes, step k requires the step
+/// that wrote the cell last. For each cell that step k writes, it also requires the steps that have
+/// read the cell after that last write. The executor of schedules waits for the same steps.
+/// Messages between two participants have distinct tags, so that a receive always matches the right
+/// message. Sums and copies take no time. The token of a barrier is one byte, because GOAL has no
+/// empty messages.
 /// Throws: std::invalid_argument if a size in bytes exceeds 64 bits.
 /// Paper: Hoefler et al. 2009.
 void write_goal(std::ostream& into, const Algorithm& algorithm, const CollectiveSpec& task,

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t no_message = static_cast<std::size_t>(-1);
 
-/// Time at which data arrived, and the message that delivered them. Contributions arrive at time
-/// 0.
+/// Time at which data arrived, and the message that delivered them. A participant's own
+/// contribution arrives at time 0.
 struct Arrival {
   base::Nanos time{0};
   std::size_t message = no_message;
@@ -109,7 +109,7 @@ class Walk {
   std::vector<Participant> participants_;
   std::vector<Passed> passed_;
   std::map<std::tuple<Rank, Rank, Channel>, std::deque<std::size_t>> under_way_;
-  Arrival last_;  // arrival of the last of all messages
+  Arrival last_;  // latest arrival of any message
 };
 
 }  // namespace

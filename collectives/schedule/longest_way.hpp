@@ -17,11 +17,12 @@ struct Way {
   std::size_t hops() const { return hosts.size() - 1; }
 };
 
-/// Returns the time of a message between two participants, independent of its content.
+/// Function that returns the time of a message between two participants. The time does not depend
+/// on the size of the message.
 using HopTime = std::function<base::Nanos(Rank from, Rank to)>;
 
-/// Returns the way with the longest time. If several are equally long, it returns the one found
-/// first, with participants in order. A schedule without messages gives a way without hosts.
+/// Returns the chain of messages that takes the longest time. If several chains take this time,
+/// returns the chain that was found first. A schedule without messages gives a way without hosts.
 /// Throws: std::invalid_argument if the schedule deadlocks; a verified schedule never does.
 Way longest_way(const Schedule& schedule, const HopTime& hop_time);
 

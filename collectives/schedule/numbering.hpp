@@ -22,7 +22,7 @@ class Numbering {
   }
   std::uint64_t key(std::uint32_t number) const { return keys_[number]; }
   std::size_t size() const { return keys_.size(); }
-  /// Forgets all keys and keeps the memory.
+  /// Removes all keys. Keeps the memory for later keys.
   void clear() {
     std::fill(places_.begin(), places_.end(), none);
     keys_.clear();
@@ -45,8 +45,9 @@ class Numbering {
       place_of(keys_[number]) = number;
   }
 
-  std::vector<std::uint64_t> keys_;  // all keys, indexed by their number
-  // Hash slots. Their number is a power of two, and at least half of them are free.
+  std::vector<std::uint64_t> keys_;  // known keys, indexed by their number
+  // Hash slots: the number of a key, or `none` if the slot is free. The number of slots is a power
+  // of two. At least half of the slots are free.
   std::vector<std::uint32_t> places_;
 };
 

@@ -13,7 +13,7 @@ Block first_of(const Ref& message) {
   return {first.buffer, {first.cells.offset, 1}};
 }
 
-/// Returns `count` bundles in cyclic order, beginning with index `first`.
+/// Returns the bundles of `count` members in cyclic order, beginning with the member `first`.
 Ref bundles_from(Bundles bundles, std::size_t first, std::size_t count) {
   Ref all;
   for (std::size_t next = 0; next < count; ++next)
@@ -34,10 +34,11 @@ const Ref& Rounds::passed(Block hand, const Ref& message) {
   return message_;
 }
 
-/// The first outgoing element is copied to the receiving `hand` buffer, which is free when the
-/// incoming message of the previous round has arrived. From there it is copied to the sending
-/// `hand` buffer, which is free when the outgoing message of the previous round has left. After
-/// that, the first incoming element is received into the receiving `hand` buffer.
+/// Delays the outgoing message until both messages of the previous round have ended. The first
+/// element of the outgoing message is copied to the receiving `hand` buffer, which is free when the
+/// previous incoming message has arrived. From this buffer it is copied to the sending `hand`
+/// buffer, which is free when the previous outgoing message has left. Then the first incoming
+/// element is received into the receiving `hand` buffer.
 void Rounds::exchange(Rank to, const Ref& what, Rank from, const Ref& into) {
   if (what.count() > 0) {
     const Block first = first_of(what);

@@ -32,10 +32,10 @@ struct Step {
 /// Returns for example "send>1 out[2:4] #1" or "part[2:4]=rt0[2:4] op in[2:4]".
 std::string text(const Step& step);
 
-/// Steps of one participant, in order. Execution one by one, with buffered sends and blocking
-/// receives, defines the result. An executor may reorder steps, except for conflicting accesses to
-/// the same cell (element of a buffer). Steps without elements are omitted by sender and receiver
-/// alike.
+/// Steps of one participant, in order. The result is that of executing the steps one by one, with
+/// buffered sends and blocking receives. An executor may reorder steps, unless they make
+/// conflicting accesses to a cell (element of a buffer). Steps without elements are omitted. A
+/// message without elements is omitted by its sender and by its receiver.
 ///
 /// Why: Explicit order (rounds, lists of dependencies) can be forgotten or wrong. Order that
 ///      follows from the data cannot.
@@ -50,7 +50,7 @@ class Steps {
 
   std::size_t size() const { return steps_.size(); }
   Step operator[](std::size_t index) const;
-  /// Removes all steps and keeps the memory.
+  /// Removes all steps. Keeps the memory for later steps.
   void clear();
 
   /// Appends a copy of a step of another list. Tests use it to make wrong schedules.

@@ -20,9 +20,10 @@ class Stretches {
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
   /// Returns the range of a scratch buffer that holds the elements of `range`. The buffer has room
-  /// for `slots` stretches, and later stretches reuse the room of earlier ones. A step that
-  /// overwrites elements of the buffer waits for the earlier steps that use these elements. With
-  /// room for one stretch only, a sum that waits for another cluster would block the next stretch.
+  /// for `slots` stretches. Later stretches reuse the room of earlier ones: a step that overwrites
+  /// elements waits for the earlier steps that use them.
+  /// Why: With room for one stretch only, a sum that waits for another cluster would block the next
+  ///      stretch.
   Range scratch(Range range) const { return {range.offset % reach(), range.count}; }
   /// Returns the number of scratch elements needed for a vector that begins at 0.
   Count room() const { return std::min(reach(), whole_.end()); }

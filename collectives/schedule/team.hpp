@@ -13,7 +13,8 @@ struct Team {
   std::size_t me = 0;
 
   std::size_t size() const { return members.size(); }
-  /// Return the index of the member `distance` positions after this participant, or before it.
+  /// Return the index of the member that is `distance` positions after or before this participant
+  /// in the cycle.
   /// Requires: distance <= size().
   std::size_t after(std::size_t distance) const { return round(me, distance); }
   std::size_t before(std::size_t distance) const { return round(me, size() - distance); }
@@ -40,7 +41,7 @@ inline std::vector<Rank> first_of_clusters(const Topology& topology) {
   return first;
 }
 
-/// Returns the members rotated so that the one at `begin` is first.
+/// Returns the members, rotated so that the member with index `begin` is first.
 inline std::vector<Rank> rotated(std::span<const Rank> members, std::size_t begin) {
   std::vector<Rank> turned(members.begin(), members.end());
   std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(begin), turned.end());

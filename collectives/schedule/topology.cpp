@@ -38,8 +38,8 @@ Topology::Topology(const std::vector<Path>& paths)
   levels_.push_back(std::move(each));
 }
 
-/// Adds the groups of participants whose first `length` numbers agree, unless the level above has
-/// the same groups.
+/// Adds a level. Participants are in the same group of this level if their paths agree in the first
+/// `length` numbers. Adds nothing if the level above has the same groups.
 void Topology::add_level(const std::vector<Path>& paths, std::size_t length) {
   Level level;
   const auto end = static_cast<std::ptrdiff_t>(length);

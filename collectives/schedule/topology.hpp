@@ -25,28 +25,30 @@ class Topology {
   using Path = std::vector<std::uint32_t>;
   /// Throws: std::invalid_argument if there are no participants or paths differ in length.
   explicit Topology(const std::vector<Path>& paths);
-  /// Returns a topology of clusters of these sizes. Ranks count through the clusters in order. If
-  /// there is only one cluster, the topology has no groups.
+  /// Returns a topology of clusters of these sizes. The first cluster has the lowest ranks, the
+  /// second cluster the next ranks, and so on. If there is only one cluster, the topology has no
+  /// groups.
   static Topology clustered(const std::vector<std::size_t>& sizes);
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
-  /// Returns the number of levels of groups. The level of all participants and the level of single
-  /// participants do not count.
+  /// Returns the number of levels of groups. The level with one group of all participants and the
+  /// level of single participants do not count.
   std::size_t depth() const { return levels_.size() - 2; }
   /// All participants, sorted by path and then by rank.
   std::span<const Rank> order() const { return order_; }
   std::size_t position(Rank rank) const { return positions_[rank]; }
   bool is_in_order() const;  ///< whether every group is a range of consecutive ranks, in order
 
-  /// Level 0 is one group of all participants. Levels 1 to depth() are groups. At level depth() + 1
-  /// each participant is a group of its own.
+  /// Returns the number of groups at a level. Level 0 is one group of all participants. Levels 1 to
+  /// depth() are the levels of the hierarchy. At level depth() + 1 each participant is a group of
+  /// its own.
   std::size_t groups(std::size_t level) const { return levels_[level].begins.size() - 1; }
   std::size_t group_of(std::size_t level, Rank rank) const {
     return levels_[level].groups[positions_[rank]];
   }
   std::span<const Rank> members(std::size_t level, std::size_t group) const;
-  /// The groups of the level `below` that lie inside one group: the range [first, last) of their
-  /// numbers.
+  /// Numbers of the groups of the level `below` that lie inside one group: first, first + 1, ...,
+  /// last - 1.
   struct Inner {
     std::size_t first, last;
   };
@@ -66,9 +68,9 @@ class Topology {
 
  private:
   struct Level {
-    // Position at which each group begins; the last entry is the end of the last group.
+    // Position in order() at which each group begins; the last entry is the end of the last group.
     std::vector<std::size_t> begins;
-    std::vector<std::size_t> groups;  // number of the group that each position belongs to
+    std::vector<std::size_t> groups;  // number of the group of each position in order()
   };
   std::size_t cluster_level() const { return depth() > 0 ? 1 : 0; }
   void add_level(const std::vector<Path>& paths, std::size_t length);

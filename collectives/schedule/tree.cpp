@@ -27,9 +27,9 @@ Node kary_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// Returns the parent and the children of node `at`. The number of the parent is the number of the
-/// node in base `arity`, with the lowest nonzero digit set to 0. The child with the largest subtree
-/// comes first.
+/// Returns the parent and the children of node `at` in a k-nomial tree. The parent's number is the
+/// node's number in base `arity`, with the lowest nonzero digit set to 0. The child with the
+/// largest subtree comes first.
 Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   Node node;
   // Weight of the lowest nonzero digit; for node 0, a weight of at least `size`.
@@ -46,7 +46,7 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
 /// time. Nodes are numbered in the order of their arrival times.
 std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   std::vector<Node> nodes(size);
-  using Arrival = std::tuple<std::size_t, std::size_t>;  // time of arrival, number of the sender
+  using Arrival = std::tuple<std::size_t, std::size_t>;  // time, number of the sender
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
   arrivals.emplace(latency, 0);
   for (std::size_t next = 1; next < size; ++next) {
@@ -60,8 +60,9 @@ std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   return nodes;
 }
 
-/// The parent and children of a node in a postal tree depend on all nodes before it. The tree is
-/// cached, so a caller that requests all nodes one by one builds it only once.
+/// Returns the parent and the children of node `at` in a postal tree. These depend on all nodes
+/// with lower numbers, so the function builds the whole tree. It caches the tree, because callers
+/// request all nodes one by one.
 Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
   thread_local std::size_t latency_of_known = 0;
   thread_local std::vector<Node> known;

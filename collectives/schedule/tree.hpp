@@ -12,9 +12,9 @@ namespace collectives {
 /// The shape of a tree over nodes 0 to size-1 with root 0.
 struct Shape {
   std::string name = "binomial";  ///< name of the shape: one of shape_words(), or no_shape
-  Count arity = 2;  ///< arity of the shapes kary and knomial; binomial is knomial with 2
-  /// Latency of the shape `postal`: the number of messages that a node can send until the first
-  /// one arrives. With latency 1 the tree is a binomial tree, except for the order of its nodes.
+  Count arity = 2;  ///< arity of the shapes kary and knomial; binomial is knomial with arity 2
+  /// Latency of the shape `postal`: the number of messages that a node can send until the first of
+  /// them arrives. With latency 1 the tree is a binomial tree, except for the order of its nodes.
   /// Paper: Bar-Noy and Kipnis 1994.
   Count latency = 1;
 
@@ -27,20 +27,22 @@ struct Shape {
   bool keeps_order() const { return name != "kary" && name != "postal"; }
 };
 std::vector<std::string> shape_words();
-/// Word in place of a shape, for a level whose groups the tree ignores.
+/// Word that replaces the name of a shape at a level whose groups the tree ignores.
 inline constexpr std::string_view no_shape = "none";
 
 /// A multilevel tree. At each level, every group has a tree whose nodes are the groups inside it.
-/// A group is represented by the root if it contains the root, otherwise by its first member. The
-/// nodes of a tree are in config order, rotated to begin with the root's group. A participant that
-/// represents groups of several levels sends at the outermost level first.
+/// If a group contains the root, the root represents the group. Otherwise the first member of the
+/// group represents it. The nodes of a tree are in config order, rotated to begin with the root's
+/// group. A participant that represents groups of several levels sends at the outermost level
+/// first.
 /// Paper: Karonis et al. 2002.
 class Tree {
  public:
-  /// Builds the tree over all levels that have a shape, with shapes from the outermost level
-  /// inwards. The last shape applies to all further levels and must not be `no_shape`.
+  /// Builds the tree. `shapes` has one shape for each level, the shape of the outermost level
+  /// first. The tree ignores levels with the shape `no_shape`. The last shape applies to all
+  /// further levels, and must not be `no_shape`.
   Tree(const Topology& topology, std::vector<Shape> shapes, Rank root);
-  /// Builds the tree over the participants in order and ignores all groups.
+  /// Builds one tree over all participants in config order. Ignores all groups.
   static Tree of_one_level(const Topology& topology, Shape shape, Rank root);
 
   Rank root() const { return root_; }
@@ -49,17 +51,18 @@ class Tree {
     std::size_t level;  ///< level of the edge to the child; 0 = outermost
   };
   struct Node {
-    Rank parent = 0;        ///< rank of the parent; the own rank at the root
+    Rank parent = 0;        ///< rank of the parent; at the root, the root's own rank
     std::size_t level = 0;  ///< level of the edge to the parent
     std::vector<Child> children;
   };
   Node node(Rank rank) const;
-  /// Returns the participant and all participants below it: first itself, then each child's
-  /// subtree.
+  /// Returns the participant and all participants below it in the tree: first the participant
+  /// itself, then the subtree of each child.
   std::vector<Rank> subtree(Rank rank) const;
-  /// Whether a sum up the tree has its operands in config order. is_canonical() requires in
-  /// addition that the operands are grouped as in the topology.
+  /// Whether a sum that goes up the tree has its operands in config order.
   bool keeps_order() const;
+  /// Whether a sum that goes up the tree has its operands in config order and grouped as in the
+  /// topology.
   bool is_canonical() const;
 
  private:

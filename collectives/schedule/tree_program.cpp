@@ -23,8 +23,8 @@ struct Place {
 };
 
 /// Returns the operands of each fold of this participant, innermost level first. The operands at a
-/// level are its own sum so far and the sums of its children there, in config order. At the root,
-/// the own sum is therefore not always the first: members that precede the root come before it.
+/// level are the participant's sum so far and the sums of its children at that level, in config
+/// order. At the root, children with lower positions come before the root's own sum.
 std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
   std::vector<Folded> folds;
   const std::vector<Tree::Child>& children = node.children;
@@ -41,17 +41,18 @@ std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node
   return folds;
 }
 
-/// A vector that is sent along an edge, segment by segment.
+/// The segments of a vector that is sent along one edge of the tree, and the next segment to send.
 class Edge {
  public:
   Edge(Range cells, Count segment) : segments_(cells, segment) {}
-  /// Calls `see` for each further segment that begins before element `end`.
+  /// Calls `see` for each segment that begins before element `end` and was not passed to `see` yet.
   template <class See>
   void beginning_before(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].offset < end; ++next_)
       see(segments_[next_]);
   }
-  /// Calls `see` for each further segment that ends before element `end`.
+  /// Calls `see` for each segment that ends at or before element `end` and was not passed to `see`
+  /// yet.
   template <class See>
   void ending_by(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].end() <= end; ++next_)
@@ -72,7 +73,8 @@ std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segme
 }
 
 /// Appends the steps that forward elements to the children. A segment is forwarded as soon as all
-/// of its elements have arrived. Its length depends on the child's level in the tree.
+/// of its elements have arrived. The length of a segment depends on the level of the edge to the
+/// child.
 void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges = edges_to_children(place, cells, segments);
   const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));
@@ -85,8 +87,8 @@ void send_down(Steps& steps, const Place& place, Range cells, const Segments& se
   }
 }
 
-/// Appends the steps that sum the values of this participant's subtree. Returns the block with the
-/// sum.
+/// Appends the steps that add the sums of this participant's children to its own contribution.
+/// Returns the block with the result.
 Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratch) {
   Block sum{in, cells};
   std::vector<Block> operands;
@@ -128,8 +130,8 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
   }
 }
 
-/// Returns the blocks of the subtree of `top`. The block of `top` is in `own`. The other blocks are
-/// at their usual positions in `others`.
+/// Returns the blocks of the subtree of `top`. The block of `top` is in the buffer `own`. The other
+/// blocks are in the buffer `others`, at the positions that the collective gives them.
 Ref blocks_of(const CollectiveSpec& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
   Ref blocks;
   for (const Rank rank : tree.subtree(top)) {

@@ -24,11 +24,12 @@ std::vector<Collective> tree_collectives();
 
 /// Returns the root of the collective, or the first participant if the collective has no root.
 Rank root_of(const CollectiveSpec& task);
-/// Returns the order of summation of a sum up the tree.
+/// Returns the order of summation of a reduction that goes up the tree.
 Order tree_order(const Tree& tree);
 
-/// Parameters that select shapes and segments, and functions that read their values.
+/// Returns the parameters that select the shapes and segments of a tree.
 std::vector<Parameter> shape_parameters(bool has_levels);
+/// Returns the segments that the parameters select.
 Segments segments_of(const Parameters& parameters);
 Shape shape_named(const std::string& name, const Parameters& parameters);
 

@@ -15,9 +15,9 @@ class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// The two functions record that `node` (a message or local step) reads or writes the cell. They
-  /// call `see` for each earlier node for which it must wait. A read waits for the last write of
-  /// the cell. A write also waits for all reads since that write.
+  /// Record that `node` (a message or local step) reads or writes the cell. Call `see` for each
+  /// earlier node for which `node` must wait. A read waits for the last write of the cell. A write
+  /// also waits for all reads since that write.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];
@@ -49,8 +49,8 @@ class CellUses {
   std::vector<Reader> readers_;
 };
 
-/// A graph of dependencies. A node is executed as a unit: a local step, or a message with both of
-/// its steps.
+/// A graph of dependencies. Each node is a unit of execution: a local step, or a message with both
+/// of its steps.
 class Graph {
  public:
   Graph(const Schedule& schedule, const CellNumbers& numbers, const std::vector<Message>& messages);
@@ -63,7 +63,7 @@ class Graph {
   void number_nodes(const Schedule& schedule, const std::vector<Message>& messages);
   void add_hazards(const Steps& steps, const CellNumbers& numbers, Rank rank, CellUses& uses);
   void sort_edges();
-  /// Adds an edge, unless it equals the edge that was last added from `from`. That prevents most
+  /// Adds an edge, unless the last edge that starts at `from` also ends at `to`. That prevents most
   /// duplicates, because most cells of a step wait for the same node.
   void add_edge(Node from, Node to) {
     if (from == to || last_told_[from] == to) return;
@@ -76,7 +76,7 @@ class Graph {
     if (--waits_[node] == 0) ready_.push_back(node);
   }
 
-  // Number of the node to which each step belongs, by participant and step.
+  // Number of each step's node. The steps are sorted by participant, then by index.
   std::vector<Node> nodes_;
   // Index in nodes_ of each participant's first step. The last entry is the size of nodes_.
   std::vector<std::size_t> begins_;
@@ -85,14 +85,14 @@ class Graph {
   // Index in next_ of the first edge that starts at each node. The last entry is the size of next_.
   std::vector<std::uint32_t> firsts_;
   std::vector<Node> last_told_;
-  // For each node: number of events that must happen before it can be executed. The events are the
-  // ends of earlier nodes, and for each step of the node its admission into the window of its
-  // participant.
+  // For each node: number of events that must happen before it can be executed. These events are:
+  // the ends of the earlier nodes for which the node waits, and the admission of each of the node's
+  // steps into the window of the step's participant.
   std::vector<std::uint32_t> waits_;
   std::vector<std::array<Rank, 2>> owners_;  // participants whose steps form the node
   std::vector<Node> ready_;
   std::vector<std::size_t> admitted_;    // number of admitted steps of each participant
-  std::vector<std::size_t> unfinished_;  // number of them that are unfinished
+  std::vector<std::size_t> unfinished_;  // number of admitted steps that are unfinished
   std::size_t window_ = 1;
 };
 
@@ -137,7 +137,8 @@ void Graph::add_hazards(const Steps& steps, const CellNumbers& numbers, Rank ran
     const Step step = steps[index];
     const Node node = nodes_[begins_[rank] + index];
     const auto wait_for = [&](Node earlier) { add_edge(earlier, node); };
-    // Reads come first, because a step that reads the cells it writes must not wait for itself.
+    // Records the reads of a step before its writes. Otherwise a step that reads cells and also
+    // writes them would wait for its own write.
     for (const bool is_write : {false, true})
       for (std::size_t block = 0; block < step.blocks.size(); ++block) {
         if (step.writes(block) != is_write) continue;
@@ -166,8 +167,9 @@ void Graph::admit(std::size_t rank) {
   }
 }
 
-/// If the graph blocks with a window, it also blocks with every smaller window. A run that blocks
-/// can therefore go on with a larger window.
+/// Executes the graph with window 1. If no node can be executed, continues with a window that is
+/// larger by 1. The execution need not start again, because a graph that blocks with one window
+/// also blocks with every smaller window.
 std::optional<std::size_t> Graph::least_window() {
   const std::size_t participants = admitted_.size();
   std::size_t open = owners_.size();

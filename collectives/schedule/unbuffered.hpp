@@ -9,7 +9,8 @@
 
 namespace collectives {
 
-/// A message: its sending step, its receiving step, and its predecessor in the channel.
+/// A message of a schedule: its sending step, its receiving step, and the previous message in the
+/// same channel.
 struct Message {
   struct End {
     Rank rank;
@@ -17,13 +18,14 @@ struct Message {
   };
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   End sent, received;
-  std::size_t before = none;  ///< previous message in its channel
+  std::size_t before = none;  ///< index of the previous message in the channel
 };
 
-/// Returns the least window with which the schedule terminates, or nothing if it deadlocks with
-/// every window. With window w, each participant admits its steps in order while fewer than w
-/// admitted steps are unfinished. The completion of a step never prevents another step, so the
-/// result does not depend on the order of execution. Therefore only one order is tried.
+/// Returns the least window with which the schedule terminates. Returns nullopt if the schedule
+/// deadlocks with every window. With window w, each participant admits its steps in order while
+/// fewer than w admitted steps are unfinished. The completion of a step never prevents another
+/// step. The result therefore does not depend on the order of execution, and only one order is
+/// tried.
 std::optional<std::size_t> least_window(const Schedule& schedule, const CellNumbers& numbers,
                                         const std::vector<Message>& messages);
 

@@ -15,19 +15,19 @@ namespace collectives {
 namespace {
 
 /// Content of a cell: a sum of one element from each of several contributors' vectors. `expression`
-/// tells which contributors were summed and in which order. `place` is the index of the element,
-/// which is the same in all these vectors.
+/// identifies the summed contributors and the order of their summation. `place` is the index of the
+/// element, which is the same in all these vectors.
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;
-  bool is_unread = false;  // true = not read since the last write
+  bool is_unread = false;  // true = no step has read the cell since the last write
   bool is_defined() const { return expression != Expressions::undefined; }
   friend bool operator==(const Value& left, const Value& right) {
     return left.expression == right.expression && left.place == right.place;
   }
 };
 
-/// Values of a message (a slice of under_way_), and the next message in its channel.
+/// Values of a message that was sent (a range of under_way_), and the next message in its channel.
 struct Sent {
   std::size_t first_value;
   std::size_t count;
@@ -40,7 +40,7 @@ struct Line {
   std::size_t last = Message::none;
 };
 
-/// A mistake, thrown to end the run.
+/// An exception that reports a mistake in the schedule and ends the verification.
 struct Wrong {
   std::string what;
 };
@@ -88,7 +88,7 @@ class Run {
   std::vector<Line> lines_;
   std::vector<Message> messages_;
   std::vector<Sent> sent_;           // values of each message, indexed by message
-  std::vector<Value> under_way_;     // values that are or were in messages
+  std::vector<Value> under_way_;     // values of all messages sent so far
   std::vector<Value> left_, right_;  // operands of the current reduction
 };
 
@@ -115,7 +115,8 @@ void Run::go() {
   check_ended();
 }
 
-/// Executes as many steps of a participant as possible. Returns whether it executed any.
+/// Executes the steps of a participant in order, up to a receive whose message was not sent yet.
+/// Returns whether it executed any step.
 bool Run::advance(Rank rank) {
   std::size_t& done = done_[rank];
   const std::size_t before = done;
@@ -192,8 +193,8 @@ void Run::compute(Rank rank, const Step& step) {
   write(rank, step.blocks[0], left_.data());
 }
 
-/// Adds the right operand to left_. The last sum is cached, because neighbouring cells mostly
-/// have the same sum.
+/// Replaces each value of left_ by its sum with the value at the same index in `right`. Reuses the
+/// last expression, because neighbouring cells mostly have the same expression.
 void Run::add_up(const std::vector<Value>& right) {
   Expressions::Id left_id = Expressions::undefined, right_id = Expressions::undefined;
   Expressions::Id sum = Expressions::undefined;
@@ -267,7 +268,7 @@ void Run::check_received() const {
   }
 }
 
-/// Checks the results and determines their order of summation.
+/// Checks that all participants have the right results, and determines the order of summation.
 class Results {
  public:
   Results(const CollectiveSpec& task, Run& run) : task_(task), run_(run) {}
@@ -296,7 +297,7 @@ class Results {
     return task_.collective == Collective::scan || task_.collective == Collective::exscan;
   }
 
-  /// Returns the expected value of a cell.
+  /// Returns the value that a cell of `out` must have, if the collective only moves data.
   Value source(Rank rank, Count cell) {
     const auto within = [&](Rank owner, Count place) {
       return Value{run_.expressions().leaf(owner), place};
@@ -362,8 +363,8 @@ class Results {
       checked_[expression] = true;
     }
   }
-  /// Whether an expression was checked before. In scans each participant has a different
-  /// expression, so only the last one is remembered.
+  /// Returns whether check_expression() has already checked this expression. In scans each
+  /// participant has a different expression, so only the last checked expression is stored.
   bool is_checked(Expressions::Id expression) const {
     if (is_scan()) return expression == last_checked_;
     return expression < checked_.size() && checked_[expression];
@@ -384,7 +385,7 @@ class Results {
   // Whether an expression was checked at any participant; indexed by number of the expression.
   std::vector<bool> checked_;
   std::vector<Expressions::Id> first_;  // expression of each result cell of participant 0
-  std::vector<Range> blocks_;           // blocks of an alltoall at the current participant
+  std::vector<Range> blocks_;           // blocks that a participant receives in an alltoall
 };
 
 }  // namespace

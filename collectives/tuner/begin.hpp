@@ -7,6 +7,7 @@
 
 namespace tuner {
 
+/// Checks that a search can choose from the space.
 /// Throws: std::invalid_argument if the space has no families, or if a family has no
 ///         configurations.
 inline void check_space(const Space& space) {
@@ -24,8 +25,9 @@ inline Experiment begin_experiment(const Space& space, const Run& run, const Opt
   return {space, run, options.seed, options.is_cancelled};
 }
 
-/// Returns the configuration of a family with the least predicted time; of several, the one with
-/// the longest messages. Returns nothing if no configuration of the family has a predicted time.
+/// Returns the configuration with the least predicted time in one family. If several configurations
+/// have that time, returns the configuration with the longest messages. Returns nullopt if no
+/// configuration of the family has a predicted time.
 std::optional<Configuration> fastest_predicted(const Space& space, std::size_t family);
 
 }  // namespace tuner

@@ -16,12 +16,13 @@ namespace tuner {
 /// A configuration's length of messages and its predicted time.
 struct Member {
   std::uint64_t length = 0;  ///< maximum bytes of a message; 0 = no segmentation
-  /// Predicted time of one run; nothing if it is unknown or far above the least predicted time.
+  /// Predicted time of one run. nullopt if the time is unknown, or far above the least predicted
+  /// time of the space.
   std::optional<base::Nanos> predicted = {};
 };
 
-/// Configurations that differ only in the length of messages, longest first. In the paper, these
-/// are a method and its segment sizes.
+/// Configurations that differ only in the length of messages, longest first. The paper calls a
+/// family a method, and the lengths of a family segment sizes.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, exhaustive testing: "method" and "buffer size".
 struct Family {
   std::string name = {};
@@ -40,7 +41,7 @@ struct Space {
   }
 };
 
-/// Position of a configuration in a space. Positions compare in the order of the lists.
+/// Position of a configuration in a space. Positions are compared first by family, then by member.
 struct Configuration {
   std::size_t family = 0;
   std::size_t member = 0;  ///< index in Family::members; 0 = the longest messages
@@ -51,8 +52,9 @@ inline const Member& member_of(const Space& space, Configuration at) {
   return space.families[at.family].members[at.member];
 }
 
-/// Returns whether a search prefers `left` to `right` when both take the same time. No segmentation
-/// is simpler than segmentation; otherwise the earlier one in the lists is simpler.
+/// Returns whether a search prefers `left` to `right` when both take the same time. A configuration
+/// without segmentation is simpler than one with segmentation. Otherwise the configuration that
+/// comes first in the space is simpler.
 inline bool is_simpler(const Space& space, Configuration left, Configuration right) {
   const bool left_is_whole = member_of(space, left).length == 0;
   const bool right_is_whole = member_of(space, right).length == 0;

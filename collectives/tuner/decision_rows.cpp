@@ -22,7 +22,8 @@ Decision decision_of(const Row& row) {
   return decision;
 }
 
-/// Returns how far the median of a choice's samples is above their minimum, in percent.
+/// Returns how far the median time of the chosen configuration's runs is above the minimum time of
+/// these runs, in percent of the minimum.
 double spread_percent(const SizeChoice& choice) {
   for (const Sampled& one : choice.evidence.sampled) {
     if (one.configuration != choice.evidence.chosen || one.samples.empty()) continue;
@@ -44,7 +45,8 @@ Evidence evidence_of(const SizeChoice& choice) {
           .spread = spread_percent(choice)};
 }
 
-/// Appends a row, or extends the last one if it has the same schedule.
+/// Appends `row` to `rows`. If `row` and the last row of `rows` have the same schedule and are not
+/// pinned, extends the last row instead.
 void append(std::vector<Decision>& rows, const Decision& row) {
   if (!rows.empty() && !row.is_pinned && !rows.back().is_pinned &&
       rows.back().length == row.length && rows.back().use() == row.use())
@@ -80,13 +82,13 @@ std::vector<Row> rows_before(const std::vector<Decision>& decisions) {
 }
 
 std::vector<Decision> keep_pinned(const std::vector<Decision>& old, std::vector<Decision> rows) {
-  Bytes above = 0;  // smallest size of the next row of `old`
+  Bytes above = 0;  // smallest size that the next row of `old` covers
   for (const Decision& pinned : old) {
     const Bytes first = above;
     if (pinned.up_to != Decision::no_limit) above = pinned.up_to + 1;
     if (!pinned.is_pinned) continue;
     std::vector<Decision> kept;
-    Bytes begin = 0;  // smallest size of the next row of `rows`
+    Bytes begin = 0;  // smallest size that the next row of `rows` covers
     bool has_pinned = false;
     for (const Decision& row : rows) {
       if (begin < first) {

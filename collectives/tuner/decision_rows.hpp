@@ -8,17 +8,17 @@
 
 namespace tuner {
 
-/// Returns the rows of a table as decisions. A row can cover several sizes of the table. Its
-/// evidence comes from the first size that was measured, or from its first size if none was
-/// measured.
+/// Returns the rows of a table as decisions. A row can cover several sizes of the table. The row
+/// has the evidence of the first measured size that it covers. If no size of the row was measured,
+/// it has the evidence of its first size.
 /// Requires: the names of the families come from schedules_of().
 std::vector<Decision> decisions_of(const Table& table);
 
-/// Returns the rows of a table from its decisions, for TableTask::before.
+/// Converts the decisions of an earlier table to rows, for TableTask::before.
 std::vector<Row> rows_before(const std::vector<Decision>& decisions);
 
-/// Returns `rows`, with the pinned rows of `old` in place of all rows for the sizes that pinned
-/// rows cover.
+/// Returns `rows` with the pinned rows of `old` inserted. For the sizes that a pinned row covers,
+/// the pinned row replaces the other rows.
 std::vector<Decision> keep_pinned(const std::vector<Decision>& old, std::vector<Decision> rows);
 
 }  // namespace tuner

@@ -202,7 +202,7 @@ class SectionReader {
   DecisionSection section_;
 };
 
-/// How well a section fits a group, best first.
+/// How well a section of a table fits the group of an operation, from best to worst.
 enum class Fit { exact, in_range, borrowed, none };
 
 Fit fit_of(const DecisionSection& section, const Shape& shape) {
@@ -217,7 +217,8 @@ Fit fit_of(const DecisionSection& section, const Shape& shape) {
   return is_near ? Fit::borrowed : Fit::none;
 }
 
-/// Returns how far the number of hosts is outside the range of a section, as a ratio; 1 = inside.
+/// Returns the factor by which the number of hosts is outside the range of a section; 1 = inside
+/// the range.
 double distance(const DecisionSection& section, const Shape& shape) {
   const double hosts = shape.hosts;
   return std::max({1.0, section.hosts.least / hosts, hosts / section.hosts.most});
@@ -342,7 +343,8 @@ DecisionTable::DecisionTable(const Settings& settings, Mistakes& mistakes) : set
 std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, const Shape& shape,
                                                         Order worst, Bytes size) const {
   std::optional<Found> best;
-  // The section with the least rank is the best.
+  // Rank by which the sections that fit the group are compared. The section with the least rank is
+  // used.
   using Rank = std::tuple<bool, bool, Fit, double, int>;
   Rank best_rank;
   for (const DecisionSection& section : sections_) {

@@ -22,8 +22,8 @@ using Bytes = std::uint64_t;
 struct Evidence {
   base::Nanos time{0};       ///< measured time of the schedule; 0 = not measured
   base::Nanos predicted{0};  ///< predicted time of the schedule; 0 = none
-  std::string next;          ///< schedule of the second choice
-  base::Nanos next_time{0};  ///< measured time of the second choice
+  std::string next;          ///< schedule that was the second choice; "" = none
+  base::Nanos next_time{0};  ///< measured time of the second choice; 0 = not measured
   std::uint64_t runs = 0;    ///< number of runs of all candidates
   double spread = 0;         ///< relative spread of the samples, in percent
 };
@@ -42,8 +42,8 @@ struct Decision {
   Evidence why;
   base::Position position = {};
 
-  /// Returns the parameters, including the length, converted to elements. A length that is not
-  /// shorter than the whole vector becomes 0, which is unlimited.
+  /// Returns the parameters together with the length, which is converted to elements. A length of
+  /// at least the whole vector becomes 0 (unlimited).
   collectives::Parameters parameters_for(std::size_t element_bytes, Bytes vector_bytes) const;
   /// Returns the algorithm with its parameters, without a length, such as "tree:shape=chain".
   std::string use() const;
@@ -69,15 +69,15 @@ struct DecisionSection {
   collectives::Collective collective = collectives::Collective::barrier;
   Range clusters, hosts, machines;
   std::string transport = "any";
-  /// The worst order of summation of all rows. Rows are used only for operations that permit this
-  /// order.
+  /// The loosest of the orders of summation that the rows have. Rows are used only for operations
+  /// that permit this order.
   collectives::Order order = collectives::Order::by_block;
-  std::vector<Decision> rows;  ///< rows in ascending order of up_to; the last one has no limit
+  std::vector<Decision> rows;  ///< rows in ascending order of up_to; the last row has no limit
   base::Position position = {};
 };
 
-/// Schedules for the operations of groups. A person may write or change the table. `paths tune`
-/// writes it.
+/// Schedules for the operations of groups. `paths tune` writes the table. A person may also write
+/// or change it.
 ///
 ///     decisions: 1
 ///     about: {made: 2026-11-22, by: race}     # never used
@@ -91,8 +91,8 @@ struct DecisionSection {
 ///
 /// Tuning keeps rows with `pinned: true`. Sizes are in bytes. The size of a broadcast or scatter is
 /// the size of a participant's result. The size of an alltoall is the size of a block for one
-/// participant. The size of any other collective is the size of a contribution. If sizes differ,
-/// their mean counts. A barrier has the size 0.
+/// participant. The size of any other collective is the size of a contribution. If the sizes of
+/// participants or blocks differ, the mean of these sizes is used. A barrier has the size 0.
 ///
 /// Thread-safe: immutable.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, who look up the best algorithm and segment in tables.
@@ -105,12 +105,14 @@ class DecisionTable {
   struct Found {
     const Decision* decision = nullptr;
     const DecisionSection* section = nullptr;
-    /// Whether the section is for another number of hosts than the group has: at most twice and at
-    /// least half as many.
+    /// Whether the section is for a different number of hosts. In that case, the number of hosts in
+    /// the group is at least half and at most twice the number in the section.
     bool is_borrowed = false;
   };
-  /// Returns the row for an operation. Pinned rows come before others, and rows for exactly this
-  /// group before rows for ranges. A row for another number of hosts comes last.
+  /// Returns the row for an operation. Rows of sections whose numbers fit the group come before
+  /// rows of sections for a different number of hosts. Among the rows of each kind, pinned rows
+  /// come first. After that, rows of sections for a single number of clusters and hosts come before
+  /// rows of sections for ranges.
   /// Cost: no allocation.
   std::optional<Found> find(collectives::Collective collective, const Shape& shape,
                             collectives::Order worst, Bytes size) const;
@@ -126,20 +128,23 @@ class DecisionTable {
 /// Returns whether two sections are for the same collective, groups, transport and order.
 bool are_for_same_groups(const DecisionSection& left, const DecisionSection& right);
 
-/// Reads a table of decisions from a file, or from the text of a file.
+/// Reads a table of decisions from `text`, which is the text of `file`.
 /// Throws: ConfigError with all mistakes.
 std::shared_ptr<const DecisionTable> parse_decision_table(const std::string& text,
                                                           const std::string& file);
+/// Reads a table of decisions from a file.
+/// Throws: ConfigError with all mistakes.
 std::shared_ptr<const DecisionTable> load_decision_table(const std::string& file);
 
-/// Returns the text of a table with these sections. `about` is written as it is.
+/// Returns the text of a table with these sections. `about` is copied to the key `about`, which
+/// readers ignore.
 std::string print_decisions(const std::vector<DecisionSection>& sections,
                             const base::Settings& about);
 
-/// Returns the size of an operation in bytes by which DecisionTable finds its row.
+/// Returns the size of an operation in bytes. DecisionTable::find() finds the row by this size.
 Bytes size_of(const collectives::CollectiveSpec& task, std::size_t element_bytes);
 
-/// Words of a table for orders of summation: canonical, in order, any.
+/// Returns the word that a table uses for an order of summation: "canonical", "in order" or "any".
 std::string_view order_word(collectives::Order order);
 
 }  // namespace tuner

@@ -6,7 +6,7 @@
 namespace tuner {
 
 /// Runs all configurations, interleaved, `repetitions` times each.
-/// Paper: Vadhiyar, Fagg and Dongarra 2004, which compares its searches with this one.
+/// Paper: Vadhiyar, Fagg and Dongarra 2004, who compare their searches with exhaustive search.
 Outcome exhaustive(const Space& space, const Run& run, const Options& options);
 
 }  // namespace tuner

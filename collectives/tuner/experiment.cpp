@@ -39,7 +39,8 @@ bool Experiment::run_each(std::span<const Configuration> configurations, std::si
   return !was_cancelled_;
 }
 
-/// Returns false if the search was cancelled.
+/// Runs a configuration once and records its time. Returns false, without a run, if the search was
+/// cancelled.
 bool Experiment::run_once(Configuration configuration) {
   was_cancelled_ = was_cancelled_ || (is_cancelled_ && is_cancelled_());
   if (was_cancelled_) return false;
@@ -55,8 +56,8 @@ bool Experiment::run_once(Configuration configuration) {
   return true;
 }
 
-/// Shuffles by the algorithm of Fisher and Yates. std::shuffle() gives other orders on other
-/// platforms.
+/// Shuffles by the algorithm of Fisher and Yates. std::shuffle() would give different orders on
+/// different platforms.
 void Experiment::shuffle(std::vector<Configuration>& configurations) {
   for (std::size_t left = configurations.size(); left > 1; --left)
     std::swap(configurations[left - 1], configurations[random_() % left]);

@@ -10,15 +10,17 @@
 
 namespace tuner {
 
-/// Executes the schedule of a configuration once, on all participants. Returns its time, or nothing
-/// if the run is void: disturbed, so that its time has no meaning.
+/// Executes the schedule of a configuration once, on all participants. Returns the time of this
+/// run. Returns nullopt if the run is void: the run was disturbed, so its time has no meaning.
 using Run = std::function<std::optional<base::Nanos>(Configuration)>;
 
-/// Returns whether the search must stop. Called before each run.
+/// Returns whether the search must stop. It is called before each run.
 using IsCancelled = std::function<bool()>;
 
-/// Returns the mean of the lower half of the samples, including the middle one of an odd number.
-/// Rare but very long runs then have no effect, and more samples make the result more exact.
+/// Returns the mean of the lower half of the samples. If the number of samples is odd, the middle
+/// sample is part of the lower half.
+/// Why: Rare but very long runs have no effect on this mean. Unlike the minimum, the mean becomes
+///      more exact with more samples.
 /// Units: rounded to nanoseconds.
 /// Throws: std::invalid_argument if there are no samples.
 base::Nanos lower_half_mean(std::vector<base::Nanos> samples);
@@ -28,16 +30,16 @@ struct Sampled {
   Configuration configuration;
   std::vector<base::Nanos> samples =
       {};  ///< times in the order of the runs, without void (disturbed) runs
-  /// Mean of the lower half of the samples; nothing if every run was void.
+  /// Mean of the lower half of the samples; nullopt if every run was void.
   std::optional<base::Nanos> statistic = {};
 };
 
 /// The result of a search.
 struct Outcome {
-  /// Chosen configuration; nothing if there are no samples to choose by.
+  /// Chosen configuration; nullopt if the search has no samples by which it can choose.
   std::optional<Configuration> chosen = {};
-  /// Statistic (lower_half_mean()) of the chosen configuration's times; nothing if it was chosen
-  /// without a run.
+  /// Statistic (lower_half_mean()) of the chosen configuration's times; nullopt if the
+  /// configuration was chosen without a run.
   std::optional<base::Nanos> statistic = {};
   std::vector<Sampled> sampled = {};  ///< each configuration that was run, in list order
   std::size_t runs = 0;               ///< number of runs, including void ones
@@ -48,27 +50,31 @@ struct Outcome {
 
 /// Runs configurations and keeps their samples.
 /// Thread-safe: no.
-/// Throws: exceptions of the callbacks; all samples are kept.
+/// Throws: the exceptions of `run` and `is_cancelled`. The experiment keeps all samples in this
+///         case.
 class Experiment {
  public:
-  /// Requires: `space` outlives the experiment. The seed decides the order of runs.
+  /// `seed` determines the random order of the runs.
+  /// Requires: `space` outlives the experiment.
   Experiment(const Space& space, Run run, std::uint64_t seed, IsCancelled is_cancelled = {});
 
   /// Runs each of these configurations once per round. The order is shuffled anew in each round, so
-  /// that a slow period affects all configurations alike. At the end of a round, its void runs are
-  /// repeated once. Returns false if the search was cancelled.
+  /// that a slow period affects all configurations alike. At the end of a round, each void run of
+  /// the round is repeated once. Returns false if the search was cancelled.
   bool run_each(std::span<const Configuration> configurations, std::size_t rounds);
 
   bool was_cancelled() const { return was_cancelled_; }
   bool has_run(Configuration configuration) const { return sampled_.contains(configuration); }
-  /// Returns nothing if the configuration has no samples.
+  /// Returns lower_half_mean() of the configuration's samples; nullopt if there are no samples.
   std::optional<base::Nanos> statistic(Configuration configuration) const;
-  /// Returns the configuration with the least statistic; of several, the simplest (is_simpler()).
-  /// Returns nothing if none has samples.
+  /// Returns the configuration with the least statistic. If several configurations have the least
+  /// statistic, returns the simplest of these (is_simpler()). Returns nullopt if no configuration
+  /// has samples.
   std::optional<Configuration> fastest_of(std::span<const Configuration> configurations) const;
   /// Returns all configurations that were run, in list order.
   std::vector<Configuration> all_run() const;
-  /// Returns the result of a search that chooses the fastest of these configurations.
+  /// Returns the result of the search. The chosen configuration is the fastest of `configurations`.
+  /// The samples are those of all configurations that were run.
   Outcome choose_among(std::span<const Configuration> configurations) const;
 
  private:

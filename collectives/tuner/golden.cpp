@@ -27,7 +27,8 @@ struct Bracket {
   Configuration shorter() const { return {family, first + step()}; }
 };
 
-/// Appends the lengths that the next step of a bracket needs, except those that were run.
+/// Appends the configurations whose times the next step of a bracket needs, except configurations
+/// that were run before.
 void append_needed(const Bracket& bracket, const Experiment& experiment,
                    std::vector<Configuration>& needed) {
   std::vector<Configuration> all;

@@ -5,9 +5,10 @@
 
 namespace tuner {
 
-/// Searches the lengths of each family by golden section, as if times first fell and then rose.
-/// When at most three lengths of a family are left, all of them are run. All families take their
-/// steps together, so that their runs are interleaved.
+/// Searches the lengths of each family by golden section. It assumes that, from the longest to the
+/// shortest messages, times first fall and then rise. When at most three lengths of a family are
+/// left, all of them are run. All families take their steps together, so that their runs are
+/// interleaved.
 Outcome golden(const Space& space, const Run& run, const Options& options);
 
 }  // namespace tuner

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/guidelines.cpp — comparison of tuned collectives with combinations of others.
+// collectives/tuner/guidelines.cpp — comparison of each tuned collective with sequences of other
+// collectives.
 #include "collectives/tuner/guidelines.hpp"
 
 #include <map>
@@ -10,7 +11,8 @@ namespace {
 
 using collectives::Collective;
 
-/// Size of a part, relative to the size of the whole operation.
+/// Size of a collective in a guideline, relative to the size s of the compared collective: s, s/H,
+/// or H s. H is the number of hosts.
 enum class Scale { same, per_host, times_hosts };
 
 struct Part {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/guidelines.hpp — comparison of tuned collectives with combinations of others.
+// collectives/tuner/guidelines.hpp — comparison of each tuned collective with sequences of other
+// collectives.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -17,15 +18,16 @@ struct ChosenTime {
   base::Nanos time{0};
 };
 
-/// A collective that takes longer than other collectives that do the same work one after the other.
+/// A collective that takes longer than a sequence of other collectives with the same effect.
 struct Violation {
   ChosenTime slow;
   std::string instead;  ///< the other collectives, such as "reduce and broadcast"
-  base::Nanos time{0};  ///< sum of their times
+  base::Nanos time{0};  ///< sum of the times of the other collectives
 };
 
-/// Returns the collectives that take more than `margin` times as long as a combination of others,
-/// by these guidelines. `s` is a size, and H is the number of hosts.
+/// Returns the collectives that take more than `margin` times as long as other collectives with the
+/// same effect. Each line of this list is a guideline: a collective, and the other collectives that
+/// have the same effect. s is a size, and H is the number of hosts:
 /// - broadcast(s): scatter(s/H) and allgather(s/H).
 /// - scatter(s): broadcast(H s).
 /// - gather(s): allgather(s).
@@ -35,8 +37,9 @@ struct Violation {
 /// - allreduce(s): reduce(s) and broadcast(s).
 /// - allreduce(s): reduce_scatter(s) and allgather(s/H).
 ///
-/// If a time at exactly a needed size is missing, the time at the next larger size is used, up to
-/// twice the size. This is safe because a larger operation takes longer.
+/// If `times` has no time for the size that a guideline needs, the time for the next larger size is
+/// used, if that is at most twice the needed size. This use causes no false violation, because a
+/// larger operation takes longer.
 /// Paper: Träff, Gropp and Thakur 2010, "Self-consistent MPI performance guidelines".
 std::vector<Violation> check_guidelines(const std::vector<ChosenTime>& times, std::size_t hosts,
                                         double margin);

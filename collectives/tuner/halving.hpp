@@ -5,10 +5,11 @@
 
 namespace tuner {
 
-/// Runs all configurations once and keeps the faster half. Repeats this with twice as many runs of
-/// each configuration per round, up to 16. Ends when one configuration is left. If all runs of a
-/// configuration take the same time, one round suffices.
-/// The cost grows with the number of configurations, but no model is needed.
+/// Runs all configurations once and keeps the faster half. Further rounds do the same with the
+/// remaining configurations. Each round runs a configuration twice as often as the round before,
+/// but at most 16 times. The search ends when one configuration is left. If all runs of a
+/// configuration take the same time, one round suffices. The number of runs grows with the number
+/// of configurations. The search needs no predicted times.
 Outcome halving(const Space& space, const Run& run, const Options& options);
 
 }  // namespace tuner

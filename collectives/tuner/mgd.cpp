@@ -10,7 +10,7 @@ namespace {
 /// State of the descent in one family.
 struct Descent {
   std::optional<base::Nanos> best = {};
-  std::size_t without_gain = 0;  // number of consecutive lengths that were not faster than the best
+  std::size_t without_gain = 0;  // number of lengths tried since the fastest length
 };
 
 }  // namespace

@@ -5,10 +5,11 @@
 
 namespace tuner {
 
-/// Descends from the longest messages to shorter ones, separately in each family. The descent of a
-/// family ends after `patience` consecutive lengths that are not faster than its fastest one, so it
-/// passes small local minima. It misses the minimum if the time first stays the same over more than
-/// `patience` lengths and then falls. The descents of all families are interleaved.
+/// Descends from the longest messages to shorter messages, separately in each family. The descent
+/// of a family ends after `patience` consecutive lengths that are not faster than the fastest
+/// length so far. The descent therefore passes small local minima. It misses the minimum if the
+/// time stays the same over more than `patience` lengths and then falls. The descents of all
+/// families are interleaved.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004, Modified Gradient Descent (MGD). The paper does not
 ///        state the patience; 3 fits the numbers of runs in its Table 2.
 Outcome mgd(const Space& space, const Run& run, const Options& options);

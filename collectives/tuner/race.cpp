@@ -14,7 +14,7 @@ using base::Nanos;
 constexpr std::size_t most_entrants = 10;
 constexpr std::size_t most_entrants_of_poor_model = 16;
 constexpr double delta_of_poor_model = 1;
-constexpr double drop_margin = 0.10;  // margin after round 1; after round i it is 1/i of this
+constexpr double drop_margin = 0.10;  // margin after round 1; after round i it is 0.10 / i
 constexpr double walk_margin = 1.6;
 constexpr std::size_t walks = 2;
 
@@ -30,7 +30,7 @@ class Race {
   }
 
   Outcome finish() {
-    // Exact runs are never repeated: the second round runs no configuration again and only adds
+    // If runs are exact, each configuration is run only once. The second round therefore only adds
     // neighbours.
     const std::vector<std::size_t> rounds =
         options_.is_exact ? std::vector<std::size_t>{1, 0} : std::vector<std::size_t>{2, 2, 3, 5};
@@ -50,11 +50,13 @@ class Race {
   /// Drops the configurations whose statistic exceeds the least statistic by more than the margin
   /// of the round.
   void drop(std::size_t round);
-  /// Adds the neighbours of all configurations in the race, and runs them. Returns false if the
-  /// search was cancelled.
+  /// For each configuration in the race, adds the configurations with the next longer and the next
+  /// shorter messages, and runs the added configurations. Then drops slow configurations. Returns
+  /// false if the search was cancelled.
   bool walk(std::size_t round);
-  /// Appends the configuration `member` of the family of `from`, unless it was run before, or its
-  /// predicted time exceeds that of `from` by more than the factor walk_margin.
+  /// Appends the configuration `member` of the family of `from` to `added`. Appends nothing if that
+  /// configuration was run before, or if its predicted time exceeds walk_margin times the predicted
+  /// time of `from`.
   void add_neighbour(Configuration from, std::size_t member, std::vector<Configuration>& added);
 
   const Space& space_;

@@ -24,8 +24,10 @@ using pricing::Bytes;
 using pricing::Candidate;
 
 /// A prediction is aborted when it exceeds the least predicted time by this factor. A race with
-/// delta 1 begins with configurations of up to twice the least time. It then adds neighbours of up
-/// to 1.6 times the time of a configuration, and neighbours of these.
+/// delta 1 begins with configurations of up to twice the least time. The race then adds neighbours
+/// with up to 1.6 times the time of a configuration, and once more neighbours of these neighbours.
+/// The slowest configuration of the race thus takes up to 2 * 1.6 * 1.6 = 5.12 times the least
+/// time, which is below 6.
 constexpr std::int64_t prediction_limit = 6;
 
 /// Returns the name of a candidate's family: the algorithm with all parameters that matter, except
@@ -52,8 +54,8 @@ Count portions_of(const Candidate& candidate, const CollectiveSpec& task) {
 }
 
 /// Selects the families and lengths to search. Two families are equal if they make the same
-/// schedule with messages of a quarter of the vector. From that schedule it also estimates the
-/// numbers of messages.
+/// schedule with messages of a quarter of the vector. The number of messages in that schedule also
+/// serves to estimate the numbers of messages for other lengths.
 class Selection {
  public:
   Selection(const CollectiveSpec& task, Bytes element_bytes, const pricing::Network& network,
@@ -63,7 +65,8 @@ class Selection {
         network_(network),
         messages_most_(messages_most) {}
 
-  /// Returns the members of the family to search; none if an earlier family equals it.
+  /// Returns the members of the family that the search examines. Returns none if the family equals
+  /// an earlier family.
   pricing::Family select(const pricing::Family& family) {
     constexpr std::size_t quarter = 2;
     const Candidate& sample = family[std::min(quarter, family.size() - 1)];
@@ -87,8 +90,8 @@ class Selection {
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen_;
 };
 
-/// Returns the bytes of an element in messages. They are 0 for a barrier, whose messages have no
-/// bytes.
+/// Returns the number of bytes that an element has in a message. It is 0 for a barrier, whose
+/// messages have no bytes.
 Bytes message_bytes(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == collectives::Collective::barrier ? 0 : element_bytes;
 }

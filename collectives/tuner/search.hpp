@@ -7,20 +7,22 @@
 
 namespace tuner {
 
-/// Options of all searches. Each search reads only some of them.
+/// Options of all searches. If the comment of an option begins with names of searches, only these
+/// searches use the option.
 struct Options {
   /// race: a configuration takes part if its predicted time is at most 1 + delta times the least
-  /// predicted time of all. Use 1.0 if parameters of the network vary by more than 20%, or if they
-  /// are assumed.
+  /// predicted time of all configurations. Use 1.0 if parameters of the network vary by more than
+  /// 20%, or if these parameters are assumed.
   double delta = 0.5;
-  /// mgd, smgd: number of consecutive lengths of a family without a new best one, after which the
-  /// search of the family ends.
+  /// mgd, smgd: number of consecutive lengths without a new best time, after which the search in a
+  /// family ends.
   std::size_t patience = 3;
-  /// smgd: a family is rejected if its best time exceeds the best of all families by more than this
-  /// factor; `no_threshold` = no family is rejected for this reason.
+  /// smgd: a family is rejected if its best time exceeds theta times the best time of all families;
+  /// `no_threshold` = no family is rejected for this reason.
   double theta = 2;
   /// mgd, smgd, golden, exhaustive: number of runs of each configuration.
-  /// Paper: 10, which follows from the numbers of runs in Table 2.
+  /// Paper: 10 (Vadhiyar, Fagg and Dongarra 2004). This number follows from the numbers of runs in
+  ///        Table 2 of the paper.
   std::size_t repetitions = 10;
   /// Whether all runs of a configuration take the same time, as on the virtual clock. If true, no
   /// search runs a configuration twice.
@@ -32,17 +34,17 @@ struct Options {
 };
 inline constexpr double no_threshold = std::numeric_limits<double>::infinity();
 
-/// A search described as data. Commands and documentation find searches in the list of searches.
-/// A cancelled search chooses among the configurations that it has run.
+/// A search described as data. Commands and documentation find searches by all_searches(). A
+/// cancelled search chooses among the configurations that it has run.
 /// Throws: std::invalid_argument if the space has no configurations, or if the search needs
-///         predicted times and the space has none. Exceptions of the run pass through.
+///         predicted times and the space has none; the exceptions of the run.
 struct Search {
   std::string name = {};
   std::string help = {};
   std::function<Outcome(const Space&, const Run&, const Options&)> choose;
 };
 
-/// Returns all searches, the default one first.
+/// Returns all searches, the default search first.
 const std::vector<Search>& all_searches();
 /// Returns nullptr if no search has that name.
 const Search* search_named(std::string_view name);

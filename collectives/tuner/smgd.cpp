@@ -9,7 +9,7 @@
 namespace tuner {
 namespace {
 
-constexpr double first_ratio = 0.75;  // assumed ratio of a family's second time to its first
+constexpr double first_ratio = 0.75;  // assumed time of second length / time of first length
 constexpr double flat_ratio = 0.97;
 constexpr double hopeless_if_flat = 1.25;
 
@@ -20,7 +20,7 @@ class Scan {
 
   Configuration next() const { return next_; }
   double best() const { return best_; }
-  /// Returns the predicted time of next(), the configuration with the next shorter length.
+  /// Returns the predicted time of next() in ns.
   double forecast() const { return last_ * ratio_; }
   /// Records the time of next() and moves on to the next shorter length. nullopt means that all
   /// runs of next() were void (disturbed), and ends the scan.
@@ -29,7 +29,7 @@ class Scan {
 
  private:
   Configuration next_;
-  double last_ = 0;  // time of the latest length, in nanoseconds
+  double last_ = 0;  // time of the latest length that was run, in ns
   double best_ = std::numeric_limits<double>::infinity();
   double ratio_ = first_ratio;
   std::size_t without_gain_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/tables.cpp — choices for all sizes of a collective, from searches at some of
-// them.
+// collectives/tuner/tables.cpp — choice of a configuration for each size of a collective, from
+// searches at some of the sizes.
 #include "collectives/tuner/tables.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using base::Nanos;
 
-constexpr std::uint64_t between_searches = 8;  // least factor between two searched sizes
+constexpr std::uint64_t between_searches = 8;  // least ratio of consecutive sizes with a search
 constexpr double octaves_of_weight = 4;
 constexpr double check_margin = 1.15;
 constexpr std::size_t check_runs = 3;
@@ -34,12 +34,13 @@ bool is_at_most(Nanos time, double factor, Nanos other) {
 struct SizeSearch {
   std::uint64_t bytes = 0;
   Space space = {};
-  Space corrected = {};  // the space with corrected predictions; set when all searches are done
+  Space corrected = {};  // `space` with corrected predictions; empty until all searches are done
   Outcome outcome = {};
-  bool is_from_larger = false;  // SizeChoice::is_from_larger
+  bool is_from_larger = false;  // see SizeChoice::is_from_larger
 };
 
-/// Adds the samples of a later search at the same size, and takes its choice.
+/// Adds the samples of a later search at the same size to `outcome`. If the later search has chosen
+/// a configuration, that choice replaces the earlier choice.
 void add_outcome(Outcome& outcome, const Outcome& later) {
   for (const Sampled& one : later.sampled) {
     const auto before = std::find_if(
@@ -62,8 +63,8 @@ void add_outcome(Outcome& outcome, const Outcome& later) {
   outcome.was_cancelled = outcome.was_cancelled || later.was_cancelled;
 }
 
-/// Returns the configuration of `family` at this size whose length is nearest to `length`. Returns
-/// nothing if no length is within a factor of 2, or if it has no predicted time.
+/// Returns the configuration of `family` at this size whose length is nearest to `length`. Ignores
+/// configurations without a predicted time. Returns nullopt if no length is within a factor of 2.
 std::optional<Configuration> find_row(const SizeSearch& size, const std::string& family,
                                       std::uint64_t length) {
   const auto& families = size.corrected.families;
@@ -71,7 +72,7 @@ std::optional<Configuration> find_row(const SizeSearch& size, const std::string&
                                   [&](const Family& one) { return one.name == family; });
   if (found == families.end()) return std::nullopt;
   std::optional<Configuration> nearest;
-  double distance = 1.01;  // largest distance of the lengths, in octaves (factors of 2)
+  double distance = 1.01;  // largest permitted log2 of the ratio of the lengths
   for (std::size_t member = 0; member < found->members.size(); ++member) {
     const Member& one = found->members[member];
     if (!one.predicted) continue;
@@ -91,7 +92,8 @@ std::optional<Nanos> measured_of(const SizeSearch& size, Configuration one) {
   return std::nullopt;
 }
 
-/// Searches all sizes. The seed of each size differs, so that no order of runs repeats.
+/// Makes the choices of all sizes, step by step. Each size has a different seed, so that the order
+/// of runs differs between sizes.
 class TableSearch {
  public:
   TableSearch(const TableTask& task, const Search& search, const Options& options)
@@ -101,10 +103,12 @@ class TableSearch {
   bool search_some();
   /// Corrects all predicted times by the times that the searches measured.
   void correct();
-  /// Chooses a configuration at each size without a search. Returns false if the search was
-  /// cancelled.
+  /// Chooses a configuration at each size that was not searched (check()). Returns false if the
+  /// search was cancelled.
   bool check_others();
-  /// Compares the sizes with their larger neighbours. Returns false if the search was cancelled.
+  /// Compares the time of each size with that of the next larger size. If the larger size takes
+  /// less time, also runs the configuration of the larger size at the smaller size. Returns false
+  /// if the search was cancelled.
   bool compare_with_larger();
   /// Keeps rows of the earlier table that are nearly as fast as the choices.
   void keep_old_rows();
@@ -166,8 +170,9 @@ bool TableSearch::check_others() {
   return true;
 }
 
-/// Chooses the configuration of one size among the fastest ones of all families. First runs those
-/// whose corrected times are close, if a search has measured anything. Returns false if cancelled.
+/// Chooses the configuration of one size among the fastest configurations of the families. If the
+/// searches have measured times, first runs the configurations whose corrected times are close to
+/// the least corrected time. Returns false if the search was cancelled.
 bool TableSearch::check(SizeSearch& size) {
   std::vector<Configuration> best;
   check_space(size.corrected);
@@ -259,15 +264,16 @@ std::vector<SizeChoice> TableSearch::choices() const {
   return all;
 }
 
-/// Returns whether the row can cover `size` too: it has the same family, and its length costs
-/// little more than the length chosen for `size`. `last_size` is the largest size of the row so
-/// far.
+/// Returns whether the row can also cover `size`. It can if the choice for `size` has the family of
+/// the row, and the row's length takes little more time than the chosen length. `last_size` is the
+/// largest size of the row so far.
 bool can_join(const Row& row, std::uint64_t last_size, const SizeSearch& size) {
   const Configuration chosen = *size.outcome.chosen;
   const Member& own = member_of(size.corrected, chosen);
   if (size.corrected.families[chosen.family].name != row.family) return false;
   if (own.length == row.length) return true;
-  // The row does not segment. Neither does a length that is at least the largest vector of the row.
+  // If the row is without segmentation, lengths of at least the row's largest size can join it,
+  // because such a length does not segment any vector of the row either.
   if (row.length == 0) return own.length >= last_size;
   const auto joined = find_row(size, row.family, row.length);
   if (!joined) return false;

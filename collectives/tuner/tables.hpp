@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/tuner/tables.hpp — choices for all sizes of a collective, from searches at some of
-// them.
+// collectives/tuner/tables.hpp — choice of a configuration for each size of a collective, from
+// searches at some of the sizes.
 #pragma once
 #include <limits>
 
@@ -11,8 +11,8 @@ namespace tuner {
 /// Returns the search space of a size in bytes. A family has the same name in the spaces of all
 /// sizes.
 using SpaceOf = std::function<Space(std::uint64_t bytes)>;
-/// Runs a configuration of the space for `bytes` once. Returns its time, or nothing if the run is
-/// void (experiment.hpp).
+/// Runs a configuration of the space for `bytes` once. Returns the time of the run; nullopt if the
+/// run is void (experiment.hpp).
 using RunAt = std::function<std::optional<base::Nanos>(std::uint64_t bytes, Configuration)>;
 
 inline constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
@@ -27,7 +27,7 @@ struct Row {
 };
 
 /// Returns the row for a size, by binary search.
-/// Requires: rows are in ascending order, and the last one is for any_size.
+/// Requires: rows are in ascending order, and the last row is for any_size.
 const Row& row_for(const std::vector<Row>& rows, std::uint64_t bytes);
 
 /// The choice for one size, with its evidence.
@@ -35,27 +35,29 @@ struct SizeChoice {
   std::uint64_t bytes = 0;
   std::string family = {};
   std::uint64_t length = 0;
-  base::Nanos predicted{0};                  ///< time predicted by the model, before corrections
-  std::optional<base::Nanos> measured = {};  ///< nothing if the configuration was not run
+  base::Nanos predicted{0};                  ///< predicted time, without corrections
+  std::optional<base::Nanos> measured = {};  ///< nullopt if the configuration was not run
   bool is_searched = false;                  ///< whether a search made the choice
   Outcome evidence = {};  ///< result of the search or check at this size, with all samples
-  std::string next = {};  ///< family of the second choice; "" = none was run
+  std::string next = {};  ///< fastest of the other families that were run; "" = none was run
   base::Nanos next_measured{0};
-  /// Whether the choice was changed because a larger size took less time.
+  /// Whether the configuration was taken from the next larger size, which took less time.
   bool is_from_larger = false;
 };
 
 struct Table {
-  std::vector<SizeChoice> choices = {};  ///< choices, one for each size
+  std::vector<SizeChoice> choices = {};  ///< choices by ascending size
   std::vector<Row> rows = {};  ///< rows by ascending size; empty if the search was cancelled
   std::size_t runs = 0;        ///< number of runs, including void ones
   base::Nanos time_spent{0};
   bool was_cancelled = false;
 };
 
-/// Logarithms of measured time / predicted time, by family and size. They correct predictions of
-/// other sizes. The logarithm of a size that is d octaves away has the weight exp(-d / 4). A family
-/// that was never run is corrected by the logarithms of all families.
+/// Corrects predicted times by the measured times of other sizes. For each family and size that was
+/// run, it keeps the logarithm of the ratio measured time / predicted time. The predicted time of a
+/// family for one size is corrected by a weighted mean of the family's logarithms. A logarithm from
+/// a size that differs by a factor of 2^d has the weight exp(-d / 4). If the family was never run,
+/// the logarithms of all families are used.
 class Corrections {
  public:
   void add(std::uint64_t bytes, const std::string& family, base::Nanos predicted,
@@ -79,24 +81,27 @@ struct TableTask {
   std::vector<std::uint64_t> sizes = {};  ///< sizes in bytes, ascending, above 0
   SpaceOf space_of = {};
   RunAt run_at = {};
-  std::vector<Row> before = {};  ///< rows of an earlier table
+  std::vector<Row> before = {};  ///< rows of an earlier table; empty = none
   bool searches_all = false;     ///< whether to search at every size
 };
 
 /// Makes the table of a collective.
 /// 1. Searches at the first size, and then at each size that is at least 8 times the size of the
-///    previous search, or at all sizes (TableTask::searches_all).
+///    previous search. If TableTask::searches_all, searches at all sizes.
 /// 2. At all other sizes, corrects the predicted times by the times measured in the searches, and
 ///    chooses the fastest configuration. If the fastest configurations of several families are
-///    within 15%, it first runs up to 4 of them, 3 times each. If no search has measured anything,
-///    it runs nothing.
-/// 3. Compares measured times of neighbouring sizes. If the larger size takes less time, runs its
-///    configuration at the smaller size as well, and takes the faster one.
+///    within 15%, first runs up to 4 of these configurations, 3 times each. If the searches have
+///    measured no time, runs nothing.
+/// 3. Compares measured times of neighbouring sizes. If the larger size takes less time, also runs
+///    the configuration of the larger size at the smaller size. Chooses the faster of the two
+///    configurations for the smaller size.
 /// 4. Joins neighbouring sizes in one row if they have the same family and lengths within a factor
-///    of 2. By the corrected model, the row's length must cost at most 3% more. The boundary of two
-///    rows is the size at which their corrected times cross.
-/// A row of `before`, an earlier table, is kept for a size unless the new choice is more than 3%
-/// faster. Otherwise tables would change with each search.
+///    of 2. In addition, the corrected time with the row's length must be at most 3% above the
+///    corrected time with the chosen length. The boundary of two rows is the size at which the
+///    corrected times of both rows are equal.
+///
+/// For each size, the row of the earlier table (TableTask::before) is kept, unless the new choice
+/// is more than 3% faster. Without this rule, tables would change with each search.
 /// Paper: the distance between sizes and the interpolation replace the grid of sizes in Vadhiyar,
 ///        Fagg and Dongarra 2004.
 /// Throws: the exceptions of `search`.
