@@ -49,8 +49,8 @@ struct AnalyzeOptions {
   std::optional<double> fail_over_percent;
 };
 
-/// Shows the progress in one line, which it overwrites. Does nothing if standard error is no
-/// terminal.
+/// Shows the progress on standard error, in one line that is overwritten each time. Does nothing if
+/// standard error is not a terminal.
 class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -90,7 +90,7 @@ eventspace::PageHead head_of(const TraceReport& report) {
   return head;
 }
 
-/// Analyzes a trace and writes the page if requested.
+/// Analyzes a trace, and writes the HTML page if `options` name one. Shows the progress.
 TraceReport analyze(const TraceDirectory& trace, const HostClocks& used,
                     const AnalyzeOptions& options) {
   ProgressLine line;
@@ -113,7 +113,8 @@ void write_exports(const TraceDirectory& trace, const HostClocks& clocks,
   if (!options.noise.empty()) eventspace::export_noise(trace, options.noise, options.noise_thread);
 }
 
-/// Returns a line with the folders of further deployments' traces, or "" if there are none.
+/// Returns a line that names the folders with the traces of further deployments; "" if there are no
+/// such folders.
 std::string further_deployments(const std::vector<std::string>& directories) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -131,8 +132,8 @@ std::string further_deployments(const std::vector<std::string>& directories) {
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
-/// Returns whether the command must fail because the second run is slower than the first
-/// (`--fail-over`). Prints the reason.
+/// Returns whether `--fail-over` makes the command fail: the second run is slower than the first,
+/// or the runs are too short to decide. Prints the reason.
 bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& options) {
   if (!options.fail_over_percent) return false;
   const double percent = *options.fail_over_percent;
@@ -145,7 +146,8 @@ bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& optio
   return slower.value_or(true);
 }
 
-/// Returns false if the trace is unusable, or if the comparison with the other run fails.
+/// Runs the command. Returns false if a trace is unusable, or if the comparison fails
+/// (`--fail-over`).
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
   eventspace::check_questions(options.questions, trace.structure);
@@ -171,7 +173,7 @@ bool run(const AnalyzeOptions& options) {
   return !is_unusable(report) && !is_unusable(other) && !fails(comparison, options);
 }
 
-/// Checks that a text is a finite number that is not below 0. Returns "" or the mistake.
+/// Checks that a text is a finite number of at least 0. Returns "" if it is, otherwise the mistake.
 std::string is_percent(const std::string& text) {
   const auto number = base::parse_number(text);
   return number && *number >= 0 ? ""

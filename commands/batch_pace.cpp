@@ -13,8 +13,8 @@
 namespace commands {
 namespace {
 
-/// Returns counters of events that disturb this process. Column 8 of the first line of /proc/stat
-/// is the time that the hypervisor gave to other machines (steal).
+/// Returns how often other processes and machines have disturbed this process so far. Column 8 of
+/// the first line of /proc/stat is the time that the hypervisor gave to other machines (steal).
 tuning::Interference interference_so_far() {
   tuning::Interference so_far;
   rusage used{};

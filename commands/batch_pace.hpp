@@ -12,8 +12,8 @@ namespace commands {
 /// Runs batches of samples with pauses between them, and detects batches that other processes
 /// disturbed.
 ///
-/// Why: a machine is slow for 0.1 to 2 seconds at a time. Batches that lie apart are not all in a
-///      slow period.
+/// Why: A machine is often slow for 0.1 to 2 seconds at a time. With pauses between batches, not
+///      all batches fall into the same slow period.
 /// Thread-safe: no.
 /// Blocks: run().
 class BatchPace {
@@ -23,11 +23,11 @@ class BatchPace {
 
   explicit BatchPace(paths::Thread& thread) : thread_(thread) {}
 
-  /// Returns whether other processes can distort times; false on the virtual clock.
+  /// Returns whether other processes can distort measured times; false on the virtual clock.
   bool can_be_disturbed() const;
 
   /// Calls `batch`, no earlier than `apart` after the start of the previous batch. Returns whether
-  /// other processes disturbed it.
+  /// other processes disturbed this batch.
   bool run(const std::function<void()>& batch);
 
  private:

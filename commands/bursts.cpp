@@ -16,17 +16,21 @@ namespace {
 
 /// Tag of control messages (requests and reports), and tag of timed messages.
 constexpr std::uint64_t control_tag = 0, data_tag = 1;
-/// Channel of the messages of trains. These messages have names, as those of schedules have.
+/// Channel of the messages of trains. These messages have names, as the messages of schedules have.
 constexpr std::uint64_t train_channel = 3;
 
 enum class What : std::uint64_t { end, receive, send, clock, exchange };
 
 struct Request {
   What what = What::end;
-  /// receive: number of rounds; send and exchange: bytes per message
+  /// If `what` is receive, the number of rounds. If `what` is send or exchange, the bytes per
+  /// message.
   std::uint64_t number = 0;
-  /// receive and send: other hosts; exchange: messages of a train, whether to return them, trains,
-  /// name of the first message
+  /// If `what` is receive or send, the other hosts. If `what` is exchange, four numbers:
+  /// - the number of messages in a train;
+  /// - 1 if messages are returned, otherwise 0;
+  /// - the number of trains;
+  /// - the name of the first message.
   std::vector<std::uint32_t> numbers = {};
 };
 
@@ -45,8 +49,8 @@ Request request_of(const base::Payload& payload) {
   return request;
 }
 
-/// Returns a message of `size` bytes. Its memory has been written before, so that the timed sending
-/// causes no page faults.
+/// Returns a message of `size` bytes. The function writes all memory of the message, so that the
+/// timed sending causes no page faults.
 base::Payload bytes_of(std::uint64_t size) {
   return base::Payload::filled(
       size, [](std::span<std::byte> place) { std::memset(place.data(), 0x55, place.size()); });
@@ -89,8 +93,9 @@ void wait_for_all(Receptions& coming) {
   for (auto& one : coming) one.wait();
 }
 
-/// Reports that this host is ready, and receives a train of Bursts::exchange(). Returns its
-/// messages if `message` is not null. Returns TrainTime::at_target.
+/// Reports that this host is ready, then receives a train of Bursts::exchange(). If `message` is
+/// not nullptr, sends `message` back for each message of the train. Returns the value of
+/// TrainTime::at_target.
 base::Nanos take_train(const paths::Thread& thread, paths::MessageGroup& group,
                        std::uint32_t initiator, std::uint32_t name, Receptions& coming,
                        const base::Payload* message) {
@@ -120,9 +125,10 @@ void take_trains(const paths::Thread& thread, paths::MessageGroup& group, std::u
   }
 }
 
-/// Receives the timed messages of all rounds. Before it reports the end of a round to the
-/// initiator, it requests the messages of the next round. The initiator starts a round only after
-/// the reports, so every message has a grant (permission to send) before its sender begins.
+/// Receives the timed messages of all rounds. Before this host reports the end of a round to the
+/// initiator, it calls receive() for the messages of the next round. The initiator starts a round
+/// only after the reports, so every message has a grant (permission to send) before its sender
+/// begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {
@@ -192,7 +198,7 @@ TrainTime Bursts::exchange_one(std::uint32_t target, const base::Payload& messag
                                std::size_t count, bool is_returned) {
   Receptions coming =
       receive_train(group_, target, next_name_, is_returned ? count : 0, message.size());
-  group_.receive(target, control_tag).wait();  // the other host is ready
+  group_.receive(target, control_tag).wait();  // until the other host reports that it is ready
   auto report = group_.receive(target, control_tag);
   std::vector<runtime::Handle<void>> leaving;
   const base::Nanos begin = thread_.now();

@@ -59,15 +59,15 @@ void add_run_key_option(CLI::App& command, std::string& file) {
 
 namespace {
 
-/// Returns the command that `words` name, beginning at `app`. Each word names a subcommand of the
-/// command before it.
+/// Returns the command that `words` name. The first word names a subcommand of `app`, and each
+/// further word names a subcommand of the command before it.
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {
     std::vector<std::string_view> known;
     const CLI::App* found = nullptr;
     for (const CLI::App* one : command->get_subcommands({})) {
-      if (one->get_group().empty()) continue;  // hidden command for use by `paths` only
+      if (one->get_group().empty()) continue;  // hidden command, which only `paths` itself uses
       known.emplace_back(one->get_name());
       if (one->get_name() == word) found = one;
     }

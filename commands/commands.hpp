@@ -17,7 +17,7 @@ using paths::set_examples;
 enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
 
 /// Each of these functions adds one subcommand. When the subcommand has run, it sets `exit_code`.
-/// It may throw the exceptions that paths::run_main() documents.
+/// The subcommand may throw the exceptions that paths::run_main() documents.
 void add_check_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
 void add_expand_command(CLI::App& app, int& exit_code);
@@ -38,7 +38,7 @@ void add_space_command(CLI::App& app, int& exit_code);
 /// Adds the options that override the config. `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);
 
-/// Adds the option --run-key of commands that start hosts or a switch.
+/// Adds the option --run-key. Commands that start hosts or a switch have this option.
 void add_run_key_option(CLI::App& command, std::string& file);
 
 /// Options of `paths run`.
@@ -51,8 +51,8 @@ struct RunOptions {
   paths::Overrides overrides;
 };
 
-/// Runs a program as a process for each host of the config that has an address of this machine. On
-/// the virtual clock, runs all hosts in one process. Returns the exit code.
+/// For each host of the config that has an address of this machine, runs a program in a process of
+/// its own. On the virtual clock, runs all hosts in one process. Returns the exit code.
 int run_hosts(RunOptions& options);
 
 /// Runs the program `paths`. `commit` is the commit that `--version` prints.

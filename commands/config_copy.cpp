@@ -15,8 +15,8 @@
 namespace commands {
 namespace {
 
-/// Writes the text to a file without a name (an unlinked file). Returns its descriptor, which child
-/// processes inherit.
+/// Writes the text to a new file without a name (an unlinked file). Returns the descriptor of the
+/// file, which child processes inherit.
 base::Descriptor nameless_file(const std::string& text) {
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);

@@ -8,10 +8,10 @@
 
 namespace commands {
 
-/// A config file that is read only once. If the file is a pipe or standard input, which no process
-/// can read again, the processes that this one starts read a copy.
+/// A config file that is read only once. If the file is a pipe or the standard input, it cannot be
+/// read again. The processes that this process starts then read a copy.
 ///
-/// Owns: the copy, which the kernel removes when the last process closes it.
+/// Owns: the copy, an unlinked file. The kernel removes it when the last process closes it.
 class ConfigCopy {
  public:
   /// Throws: ConfigError if the file cannot be read or is not YAML; std::system_error if the copy

@@ -15,7 +15,7 @@ using tuning::CostTable;
 using tuning::FrameCosts;
 using tuning::HostCosts;
 
-/// Returns a table with the largest times of all tables.
+/// Returns a table that has, for each size, the largest time in any of the tables.
 CostTable largest_of(const std::vector<const CostTable*>& tables) {
   std::set<std::uint64_t> sizes;
   for (const CostTable* const table : tables)

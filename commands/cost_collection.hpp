@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/cost_collection.hpp — measured costs of hosts, collected for the file.
+// commands/cost_collection.hpp — measured costs of hosts, collected for an output file.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,25 +10,27 @@
 
 namespace commands {
 
-/// The costs of hosts that were measured so far. Frames between clusters are not measured if a
-/// slow link would hide their costs. They get the largest costs of all frames that were measured.
+/// The costs of hosts that `paths measure` has measured so far. The costs of frames between two
+/// clusters are not measured if a slow link would hide these costs. Frames between such clusters
+/// get the largest costs of all measured frames.
 ///
 /// Thread-safe: no.
 class CostCollection {
  public:
   void add(const std::string& from, const std::string& to, const FrameFigures& figures);
-  /// Adds the costs of folds and copies on a host of that speed.
+  /// Adds the costs of folds and copies, measured on a host of speed `speed`.
   void add(const WorkFigures& figures, double speed);
 
-  /// Returns the largest time that the two hosts of a frame of one byte spend on it.
+  /// Returns the time that sender and receiver together spend on a frame of one byte: the largest
+  /// such time of all measured pairs of clusters.
   base::Nanos largest_costs_of_one_byte() const;
-  /// Returns the costs for the file. Costs that were not measured are those of `old`. Returns
-  /// nothing if neither has costs of frames.
+  /// Returns the costs for the output file. Costs that were not measured are taken from `old`.
+  /// Returns nullopt if no costs of frames were measured and `old` is empty.
   std::optional<tuning::HostCosts> costs(const std::optional<tuning::HostCosts>& old) const;
 
  private:
   std::vector<tuning::HostCosts::Link> links_;
-  std::optional<WorkFigures> work_;  // on a host of speed 1
+  std::optional<WorkFigures> work_;  // costs of folds and copies on a host of speed 1
 };
 
 }  // namespace commands

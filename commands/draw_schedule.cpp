@@ -30,7 +30,7 @@ struct Flow {
   }
 };
 
-/// Messages and bytes between pairs of hosts or clusters, keyed by sender and receiver.
+/// Messages and elements between pairs of hosts or clusters, keyed by sender and receiver.
 using Flows = std::map<std::pair<std::size_t, std::size_t>, Flow>;
 
 class ScheduleDrawer {
@@ -65,8 +65,8 @@ class ScheduleDrawer {
     flow.elements += step.elements();
   }
 
-  /// Returns whether the hosts that exchange messages form a tree: exactly one way leads from the
-  /// root to each host.
+  /// Returns whether the pairs of hosts that exchange messages form a tree: from the root to each
+  /// host there is one way, and no other.
   bool is_tree() const {
     std::size_t ends = 0;
     for (const auto& peers : peers_) ends += peers.size();
@@ -175,7 +175,7 @@ class ScheduleDrawer {
 
   const ScheduleRequest& request_;
   Schedule schedule_;
-  std::vector<std::vector<Rank>> peers_;  // indexed by host; in the order of first communication
+  std::vector<std::vector<Rank>> peers_;  // peers of each host, in order of first use
   Flows flows_;
   std::string text_;
 };

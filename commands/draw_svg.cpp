@@ -48,7 +48,7 @@ std::string title(const Drawing::Node& node) {
                               : fmt::format("<title>{}</title>", escaped_for_svg(node.details));
 }
 
-/// Places each leaf in its own row and each inner node in the middle of its children.
+/// Draws trees. Each leaf has a row of its own. An inner node is at the middle of its children.
 class SvgDrawer {
  public:
   explicit SvgDrawer(const Drawing& drawing) : drawing_(drawing) {}

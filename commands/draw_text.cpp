@@ -15,8 +15,8 @@ class TextDrawer {
  public:
   explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
 
-  /// Draws a subtree. A chain of wrappers stays in its column. A join has one branch for each path
-  /// that enters it.
+  /// Draws a subtree. The wrappers of a chain are below each other in one column. A join has one
+  /// branch for each path that enters it.
   void draw(std::size_t index, const std::string& first, const std::string& rest) {
     const Drawing::Node& node = drawing_.nodes[index];
     text += fmt::format("{}{}\n", first, line(node));
@@ -66,8 +66,9 @@ void append_shape(const Drawing& drawing, std::size_t index, std::string& shape)
   shape += ')';
 }
 
-/// Returns a key that is equal for trees of the same shape whose graphs' names differ only in
-/// numbers; "" if the name has no number.
+/// Returns a key of the tree. Two trees have equal keys if they have the same shape, and the names
+/// of their graphs differ only in numbers. Only the first tree with a given key is drawn. Returns
+/// "" if the name of the graph contains no number; such a tree is always drawn.
 std::string likeness(const Drawing& drawing, const Drawing::Tree& tree) {
   std::string pattern = without_numbers(tree.graph);
   if (pattern == tree.graph) return {};
@@ -104,7 +105,7 @@ std::string draw_text(const paths::Plan& plan, const Drawing& drawing) {
   for (const Drawing::Tree& tree : drawing.trees) {
     const std::string like = likeness(drawing, tree);
     const std::size_t others = like.empty() ? 0 : std::exchange(alike.at(like), 0);
-    if (!like.empty() && others == 0) continue;  // drawn together with a similar tree
+    if (!like.empty() && others == 0) continue;  // a tree with an equal key was drawn before
     if (tree.graph != graph)
       drawer.text += fmt::format("\ngraph {}{}\n", tree.graph,
                                  others > 1 ? fmt::format(", and {} more like it, {}", others - 1,

@@ -95,7 +95,7 @@ class Maker {
     return node;
   }
 
-  /// Returns the element that a path accesses at its last stage, or nullptr if there is none.
+  /// Returns the element that a path accesses at its last stage; nullptr if it accesses none.
   const Plan::PlanElement* element_of(StageId end) const {
     const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[end].wrapper];
     for (const paths::SettingHelp& setting : kinds_.at(wrapper.kind).settings) {

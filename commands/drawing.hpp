@@ -10,7 +10,7 @@
 
 namespace commands {
 
-/// A plan as trees of nodes, from which most of the functions below draw.
+/// A plan as trees of nodes. draw_text(), draw_dot() and draw_svg() draw these trees.
 struct Drawing {
   enum class Shape { element, wrapper, join, threads };
   struct Node {
@@ -19,11 +19,11 @@ struct Drawing {
     std::string cluster;
     std::string name;                ///< text such as "sum.join", "store", "threads 0-3"
     std::string details;             ///< text such as "allreduce of 2; operation: sum", "10ms"
-    std::vector<std::size_t> above;  ///< indexes of nodes from which paths lead here, in slot order
+    std::vector<std::size_t> above;  ///< indexes of nodes whose paths lead to this node, by slot
   };
   struct Tree {
     std::string graph;
-    std::size_t root;  ///< index of a node
+    std::size_t root;  ///< index in `nodes` of the tree's element or last wrapper
   };
   std::vector<Node> nodes;
   std::vector<Tree> trees;  ///< trees of the same graph are adjacent
@@ -31,7 +31,7 @@ struct Drawing {
 
 Drawing make_drawing(const paths::Plan& plan, const paths::WrapperKinds& kinds);
 
-/// Each of these functions returns the drawing as a whole document.
+/// Return the drawing as a complete document in the named format.
 std::string draw_text(const paths::Plan& plan, const Drawing& drawing);
 std::string draw_dot(const Drawing& drawing);
 std::string draw_svg(const Drawing& drawing);

@@ -15,7 +15,7 @@
 
 namespace commands {
 
-/// Answer of `paths explain`, as its JSON has it.
+/// Result of `paths explain`, with the fields of its JSON output.
 ///
 /// Units: nanoseconds and bytes.
 struct ExplanationReport {
@@ -70,7 +70,7 @@ struct ExplanationReport {
   bool examines_changes = true;
   std::vector<SizeChange> size_changes;
   std::vector<CostChange> cost_changes;
-  std::vector<Schedule> schedules;  ///< filled with `--all`
+  std::vector<Schedule> schedules;  ///< empty without `--all`
 };
 
 inline constexpr std::array<std::string_view, 6> reason_words = {"named",    "pinned", "tuned",
@@ -188,12 +188,13 @@ void describe(Visitor& visit, const ExplanationReport& report) {
               left_out(report.schedules.empty(), "without `--all`"));
 }
 
-/// Returns the explanation as a report. `lists_all`: with all schedules.
+/// Returns the explanation as a report. If `lists_all`, the report contains the ranking of all
+/// schedules.
 ExplanationReport explanation_report(const ScheduleRequest& request,
                                      const groups::Explanation& explanation,
                                      const groups::Selector& selector, bool lists_all);
 
-/// Returns the format of what `paths explain --json` writes.
+/// Returns the description of the format that `paths explain --json` writes.
 eventspace::FileFormat explanation_format();
 /// Returns the report as JSON text.
 std::string to_json(const ExplanationReport& report);

@@ -25,8 +25,9 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t largest_frame = 64 << 10;
 
-/// Returns the sizes of messages. Each is at most four times the previous one. Two of them are the
-/// largest size that needs no grant and the next one.
+/// Returns the sizes of messages to measure, up to the size of a frame: 1 byte, then sizes from 64
+/// bytes in steps of at most a factor of 4. Two of these sizes are the largest size that needs no
+/// grant, and the size that is one byte larger.
 std::vector<std::uint64_t> sizes_up_to(std::uint64_t frame_bytes) {
   std::vector<std::uint64_t> sizes = {
       1, 64, 256, 1024, 2048, groups::little_bytes, groups::little_bytes + 1, 8192, 16384, 32768};
@@ -38,30 +39,33 @@ std::vector<std::uint64_t> sizes_up_to(std::uint64_t frame_bytes) {
   return sizes;
 }
 
-/// Returns the number of messages of a train. The train takes much longer than a single message.
+/// Returns the number of messages in a train. This number is so large that the train takes much
+/// longer than a single message.
 std::size_t length_of_train(std::uint64_t size) {
   return size <= groups::little_bytes ? 192 : size <= 16384 ? 48 : 24;
 }
 
-/// Returns the number of samples in a batch. Times of the virtual clock are exact.
+/// Returns the number of samples in a batch. One sample suffices on the virtual clock, because its
+/// times are exact.
 std::size_t samples_of_batch(bool is_virtual) { return is_virtual ? 1 : 5; }
 
-/// All measured times for messages of one size, in ns.
+/// Measured times for messages of one size, in ns. `departed`, `one_way` and `returned` are the
+/// times that a further message adds to a train.
 struct Times {
-  double alone = 0;     ///< a single message, and the report of its arrival
-  double departed = 0;  ///< a further message of a train, until it has left
-  double one_way = 0;   ///< a further message of a train, until it has arrived
-  double returned = 0;  ///< the same, if the receiving host sends each message back
+  double alone = 0;     ///< a single message and the report of its arrival
+  double departed = 0;  ///< added time until the last message has left this host
+  double one_way = 0;   ///< added time until the report of the train has arrived
+  double returned = 0;  ///< added time on the other host, which sends each message back
 };
 
-/// Samples of messages of one size: of a single message, and of trains.
+/// Samples of one batch for messages of one size: single messages and trains.
 struct Batch {
   std::vector<std::vector<Nanos>> alone;
-  /// Each has samples of single messages and samples of trains.
+  /// Each list has two entries: the samples of single messages, and the samples of trains.
   std::vector<std::vector<Nanos>> departed, one_way, returned;
 };
 
-/// The times of messages of one size, computed from batches.
+/// Computes the times of messages of one size from batches of samples.
 class TimesMeasurement {
  public:
   TimesMeasurement(double further_messages, tuning::StopRule rule)
@@ -117,7 +121,8 @@ class SizeMeasurement {
     is_disturbed ? undisturbed_.reject() : undisturbed_.add(batch_);
   }
   bool needs_more() const { return undisturbed_.needs_more(); }
-  /// Returns the undisturbed times. If there are too few, returns all times that agree.
+  /// Returns the times of the undisturbed batches. If there are too few undisturbed batches,
+  /// returns the times of all batches.
   const TimesMeasurement& found() const { return undisturbed_.is_usable() ? undisturbed_ : all_; }
   std::uint64_t size() const { return size_; }
 
@@ -139,7 +144,7 @@ class CostFinder {
  public:
   CostFinder(std::vector<std::uint64_t> sizes, std::vector<Times> times)
       : sizes_(std::move(sizes)), times_(std::move(times)) {
-    // The link's time for one byte does not count.
+    // Ignores the time that the link needs for one byte.
     latency_ = times_[0].alone / 2 - times_[0].returned;
     find_link_time();
   }
@@ -149,7 +154,7 @@ class CostFinder {
     double send = 0, receive = 0;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       const double costs = std::max(costs_of(i), send + receive);
-      // A larger frame never costs less, for either host.
+      // Ensures that a larger frame never costs less than a smaller one, at either host.
       const double most = std::max(send, costs - receive);
       send = std::clamp(costs * share_of_sender(i, costs, send, receive), send, most);
       receive = costs - send;
@@ -161,12 +166,13 @@ class CostFinder {
   }
 
  private:
-  /// Times within this factor count as equal.
+  /// Two times count as equal if their ratio is below this factor.
   static constexpr double nearly = 1.15;
 
-  /// Finds the time of the link for each byte. It is known only if the link is slower than the
-  /// hosts for the largest messages. A host can then send them back as fast as they arrive, or a
-  /// single message takes at least the link's time longer than the hosts need.
+  /// Computes the link's time per byte from the largest messages. This is possible only if the link
+  /// is slower than the hosts for these messages. The link is slower if a host can send these
+  /// messages back as fast as they arrive. It is also slower if the time of a single message
+  /// exceeds the hosts' costs by at least the link's time.
   void find_link_time() {
     const std::size_t last = sizes_.size() - 1;
     if (last == 0) return;
@@ -186,8 +192,8 @@ class CostFinder {
   }
 
   /// Returns the time that both hosts together spend on a frame. If the link's time for the bytes
-  /// is small, this is the time that a returned message adds. Otherwise that time may contain the
-  /// link's time.
+  /// is small, this is the time that a returned message adds to a train. Otherwise that time may
+  /// contain the link's time, so the costs are computed from a single message.
   double costs_of(std::size_t i) const {
     constexpr double little = 0.15;
     const Times& times = times_[i];
@@ -197,9 +203,10 @@ class CostFinder {
     return std::max(0.0, beyond_latency(i) - link_time(i));
   }
 
-  /// Returns the part of the costs of a frame that the sending host has. If the hosts are slower
-  /// than the link, a further message adds the larger of the two parts. It may add less than half
-  /// of the costs, because a real host has several threads; then both hosts have half.
+  /// Returns the sending host's fraction of the costs of a frame. If the hosts are slower than the
+  /// link, the time that a further message adds is the larger of the two hosts' costs. This time
+  /// can be less than half of the sum of both costs, because a real host has several threads. In
+  /// that case, each host gets half of the costs.
   double share_of_sender(std::size_t i, double costs, double send, double receive) const {
     if (is_link_slower(i) || costs <= 0) return send + receive > 0 ? send / (send + receive) : 0.5;
     const double larger = std::clamp(times_[i].one_way / costs, 0.5, 1.0);
@@ -209,10 +216,11 @@ class CostFinder {
   const std::vector<std::uint64_t> sizes_;
   const std::vector<Times> times_;
   double latency_ = 0;
-  double nanos_per_byte_ = 0;  // time of the link; 0 = the hosts are slower
+  double nanos_per_byte_ = 0;  // the link's time per byte; 0 = the hosts are slower
 };
 
-/// Measures all sizes in turn, in batches that lie apart.
+/// Measures the costs of frames. Each batch has samples of all sizes. There are pauses between
+/// batches.
 class FrameMeasurement {
  public:
   FrameMeasurement(Bursts& bursts, std::uint32_t target, std::uint64_t frame_bytes)
@@ -221,12 +229,12 @@ class FrameMeasurement {
         pace_(bursts.thread()),
         samples_(samples_of_batch(!pace_.can_be_disturbed())) {
     tuning::StopRule rule;
-    if (samples_ > 1) rule.batches_most *= 2;  // batches may be rejected
+    if (samples_ > 1) rule.batches_most *= 2;  // disturbed batches are rejected
     for (const std::uint64_t size : sizes_up_to(frame_bytes)) sizes_.emplace_back(size, rule);
   }
 
   FrameFigures measure() {
-    for (SizeMeasurement& one : sizes_) one.take_batch(bursts_, target_, 1);  // a warm-up
+    for (SizeMeasurement& one : sizes_) one.take_batch(bursts_, target_, 1);  // warm-up, not used
     const auto needs_more = [](const SizeMeasurement& one) { return one.needs_more(); };
     while (std::any_of(sizes_.begin(), sizes_.end(), needs_more)) {
       const bool is_disturbed = pace_.run([this] {
@@ -238,7 +246,8 @@ class FrameMeasurement {
   }
 
  private:
-  /// Returns the costs by all sizes with usable times, if these suffice.
+  /// Returns the costs, computed from all sizes with usable times. Returns unusable figures if
+  /// these sizes do not suffice.
   FrameFigures figures() const {
     std::vector<std::uint64_t> sizes, wanted;
     std::vector<Times> times;
@@ -328,8 +337,8 @@ WorkFigures measure_work(paths::Thread& thread) {
 Cost cost_of_frames(Nanos latency, double bits_per_second, std::uint64_t frame_bytes,
                     bool is_virtual) {
   const auto samples = static_cast<double>(samples_of_batch(is_virtual));
-  constexpr double batches = 5, trains = 4;  // half of them are single messages
-  constexpr Nanos of_train = 300us;          // work of the hosts
+  constexpr double batches = 5, trains = 4;  // two of the four trains are single messages
+  constexpr Nanos of_train = 300us;          // time of the hosts for a train
   Cost cost;
   for (const std::uint64_t size : sizes_up_to(frame_bytes)) {
     const auto messages = static_cast<double>(3 * (1 + length_of_train(size)));

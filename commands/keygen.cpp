@@ -33,8 +33,8 @@ struct KeygenOptions {
 
 constexpr std::size_t list_bytes_max = 8u << 20;
 
-/// Checks the names of the hosts. Called before the first key is made, so that a mistake leaves no
-/// keys behind.
+/// Checks the names of the hosts, and that no host has a key yet. This check comes before the first
+/// key is made, so that a mistake leaves no keys behind.
 void check_hosts(const KeygenOptions& options, const fs::path& list) {
   std::set<std::string> seen;
   const base::Settings known =
@@ -59,7 +59,7 @@ void check_hosts(const KeygenOptions& options, const fs::path& list) {
   }
 }
 
-/// Writes the keys of hosts, and adds their public keys to the list of the folder.
+/// Writes a key file for each host, and adds the public keys to the folder's list, `keys.yaml`.
 void write_host_keys(const KeygenOptions& options) {
   const fs::path folder = options.output, list = folder / "keys.yaml";
   check_hosts(options, list);

@@ -25,11 +25,11 @@ using paths::SettingHelp;
 using paths::TransferWord;
 using paths::WrapperKind;
 
-/// An entry of the reference: a wrapper, collective or algorithm.
+/// An entry of the reference that `paths kinds` prints: a wrapper, collective or algorithm.
 struct Described {
   std::string group;  ///< heading such as "Wrappers"
   std::string name;
-  std::string help;  ///< full sentences
+  std::string help;  ///< description in full sentences
   std::vector<SettingHelp> settings;
 };
 
@@ -114,8 +114,8 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// If the word stands for any schedule, returns the names of the schedules that the config key
-/// `algorithm` accepts. Otherwise returns an empty list.
+/// If the word stands for any schedule, returns the names of all schedules that a config may have
+/// as its value of the key `algorithm`. Otherwise returns an empty list.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())

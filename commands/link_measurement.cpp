@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/link_measurement.cpp — message sizes, stop rules and numbers of streams.
+// commands/link_measurement.cpp — sizes of messages, stop rules, and numbers of streams in the
+// measurement of a link.
 #include "commands/link_measurement.hpp"
 
 #include <algorithm>
@@ -21,16 +22,17 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
 constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
-// A measurement whose messages take less than this is spoilt by one time slice of another process.
+// If messages take less time than this, one time slice of another process distorts the measurement.
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns the least additional time that a message of the measured size must take, compared with a
-/// message of one byte. A smaller difference would depend too much on the overhead of the hosts.
+/// Returns the least permitted difference between the time of a message of the measured size and
+/// the time of a message of one byte. A smaller difference would depend too much on the overhead of
+/// the hosts.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
-/// Returns the size of messages for the measurement of streams. The messages take so long that the
-/// order of a host's first frames does not matter.
+/// Returns the size of messages for the measurement of streams. The size is so large that the order
+/// in which a host sends its first frames does not affect the time.
 std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   constexpr double seconds_least = 0.07;
   while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
@@ -90,7 +92,8 @@ class LinkMeasurement {
     add(batch, is_spoilt_easily() && is_disturbed);
   }
 
-  /// Returns whether other processes can distort the times; false on the virtual clock.
+  /// Returns whether a single disturbance by another process distorts a measurement: true for short
+  /// messages on the steady clock.
   bool is_spoilt_easily() const { return byte_ < spoilt_below && pace_.can_be_disturbed(); }
 
   struct OneStream {
@@ -106,8 +109,8 @@ class LinkMeasurement {
     }
   };
 
-  /// Measures latency and rate of one stream from undisturbed batches. If there are too few of
-  /// them, uses all batches that agree with each other.
+  /// Measures latency and rate of one stream from undisturbed batches. If there are too few
+  /// undisturbed batches, uses all batches.
   void measure_one_stream() {
     tuning::StopRule rule;
     if (is_spoilt_easily()) rule.batches_most *= 2;
@@ -128,8 +131,8 @@ class LinkMeasurement {
     figures_.is_usable = found.is_usable();
   }
 
-  /// Stores the latency. Without a common clock, the measured time includes the reply, so the
-  /// latency is half of it.
+  /// Stores the latency. If the hosts have no common clock, the measured time includes the reply.
+  /// The latency is then half of that time.
   void take_latency(const tuning::Measurement& latency) {
     const double ways = bursts_.is_one_clock() ? 1 : 2;
     figures_.latency = Nanos(std::llround(latency.figure() / ways));
@@ -137,13 +140,13 @@ class LinkMeasurement {
   }
 
   void take_rate(const tuning::Measurement& rate) {
-    if (rate.figure() <= 0) return;  // no limit: the time does not depend on size
+    if (rate.figure() <= 0) return;  // unlimited: the time does not depend on the size
     figures_.bits_per_second = static_cast<double>(size_) * 8e9 / rate.figure();
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Sends messages of `size_` bytes over `streams` pairs of hosts at the same time. Returns how
-  /// many nanoseconds longer they take than messages of one byte over the same pairs.
+  /// Measures messages of `size_` bytes between `streams` pairs of hosts at the same time. Returns
+  /// the additional time in nanoseconds, compared with messages of one byte between the same pairs.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);

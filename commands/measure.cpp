@@ -39,7 +39,8 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
                    "`costs: {from: FILE}`; done in any case if FILE exists and has costs");
 }
 
-/// Checks the config before any host starts. Otherwise each host would report the same mistakes.
+/// Checks the config before any host starts. Without this check, each host would report the same
+/// mistakes.
 void check_config(const MeasureCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
@@ -84,7 +85,7 @@ int measure_as_host(const MeasureOptions& options) {
 void add_host_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MeasureOptions>();
   CLI::App* command = app.add_subcommand(of_host, "One host's part of `paths measure`.");
-  command->group("");  // hidden in the help
+  command->group("");  // hides the command in the help
   add_measure_options(*command, *options);
   command->callback([options, &exit_code] { exit_code = measure_as_host(*options); });
 }

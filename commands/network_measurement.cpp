@@ -27,14 +27,14 @@ using namespace std::chrono_literals;
 
 /// Channel on which the first host starts rounds and receives results.
 constexpr std::uint64_t rounds_channel = 2;
-/// Costs of frames are measured on links with a latency below this.
+/// Costs of frames are measured on links whose latency is below this time.
 constexpr Nanos frames_measured_below = 1ms;
 constexpr int of_source = 1, of_target = 2;
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-/// Returns the hosts of a cluster that have threads. The exit of the cluster is the first host in
-/// the list, if it has threads.
+/// Returns the hosts of a cluster that have threads. If the exit of the cluster has threads, the
+/// exit is the first host in the list.
 std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluster) {
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -44,8 +44,8 @@ std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluste
   return hosts;
 }
 
-/// Returns a name of the machine on which a host runs. Hosts of one machine disturb each other on
-/// the steady clock.
+/// Returns a text that is equal for hosts on the same machine. On the steady clock, hosts of one
+/// machine disturb each other's measurements.
 std::string machine_of(const paths::Plan& plan, std::uint32_t host) {
   const std::string& address = plan.hosts[host].address;
   if (address.starts_with("ipc:")) return "ipc";
@@ -111,8 +111,9 @@ void NetworkMeasurement::look_at_output() {
   has_costs_ = has_costs_ || (old_ && old_->costs);
 }
 
-/// Reads the declared latencies of the networks inside clusters. They are needed for clusters with
-/// one host, whose network cannot be measured although messages pass it.
+/// Reads the declared latencies of the networks inside clusters. These latencies are needed for
+/// clusters with one host. The network of such a cluster cannot be measured, although messages pass
+/// it.
 void NetworkMeasurement::find_networks(const paths::Plan& plan) {
   declared_.assign(plan.clusters.size(), Nanos(0));
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -162,7 +163,8 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
   tests_.push_back(std::move(test));
 }
 
-/// Puts each test into the first round in which no other test uses the same cluster or machine.
+/// Puts each test into the first round in which no other test uses the same cluster. On the steady
+/// clock, no other test of the round uses the same machine either.
 void NetworkMeasurement::find_rounds(const paths::Plan& plan) {
   std::vector<std::set<std::string>> taken;
   for (std::size_t number = 0; number < tests_.size(); ++number) {
@@ -252,11 +254,10 @@ void NetworkMeasurement::run(paths::Thread& thread) {
   group->leave();
 }
 
-/// Measures how long the hosts of the largest cluster need to wake up. Measures nothing, and keeps
-/// an old figure, if
-/// - hosts are on several machines
-/// - the cluster has no more hosts than the machine has cores
-/// - the costs of its frames, or its latency, are not known
+/// Measures how long the hosts of the largest cluster need to wake up. Keeps the old figure if
+/// - hosts are on several machines,
+/// - the cluster has no more hosts than the machine has cores, or
+/// - the costs of frames or the latency inside the cluster were not measured.
 void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGroup& group) {
   if (!has_costs_ || cores_ == 0) return;
   std::vector<std::vector<std::uint32_t>> clusters(clusters_.size());
@@ -323,8 +324,8 @@ NetworkMeasurement::Figures NetworkMeasurement::measure(Bursts& bursts,
   return figures;
 }
 
-/// Measures folds and copies on this host. On the virtual clock they take the time that the config
-/// states.
+/// Measures folds and copies on this host, and adds the results to costs_. On the virtual clock,
+/// adds the costs that the config states instead of measuring them.
 void NetworkMeasurement::measure_work_of(paths::Thread& thread) {
   const paths::Plan& plan = thread.host().plan();
   if (!is_virtual_)
@@ -349,8 +350,8 @@ std::string NetworkMeasurement::name_of(const Test& test) const {
                               : clusters_[test.from] + " to " + clusters_[test.to];
 }
 
-/// Returns the latency of the networks inside clusters that messages of the test pass before and
-/// after the link.
+/// Returns the sum of the latencies of the networks inside clusters that messages of the test pass
+/// before and after the link.
 Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
   const auto of = [&](std::uint32_t cluster) {
     const auto& network = network_.clusters[cluster].network;
@@ -360,8 +361,8 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
-/// Returns whether the streams together use the full rate of the hosts on one side. In that case,
-/// the link may be able to carry more streams.
+/// Returns whether the streams together use the full rate of all source hosts, or of all target
+/// hosts. In that case, the link may be able to carry more streams.
 bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
   constexpr double nearly = 0.9;
   const double rate = static_cast<double>(link.streams) * link.bits_per_second;
@@ -412,8 +413,8 @@ void NetworkMeasurement::separate_costs(const Test& test, const FrameFigures& fr
   if (frames.are_hosts_slower) link.bits_per_second = link.bandwidth_spread = 0;
 }
 
-/// Copies the old figures of links and networks that could not be measured. Returns descriptions of
-/// the figures that changed.
+/// Copies the old figures of links and networks that could not be measured to the new figures.
+/// Returns descriptions of the figures that changed.
 std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetwork& old) {
   for (auto& cluster : network_.clusters)
     for (const auto& before : old.clusters)

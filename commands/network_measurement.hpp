@@ -18,19 +18,20 @@ namespace commands {
 struct MeasureOptions {
   std::string output;             ///< output file; "" = none
   std::size_t streams_most = 16;  ///< maximum number of streams to try between two clusters
-  bool has_costs = false;         ///< whether to measure the costs of hosts, too
+  bool has_costs = false;         ///< whether the costs of hosts are also measured
 };
 
 /// Measures the network inside each cluster that has at least two hosts, then the link between
-/// every two clusters in each direction. Each of these is a test. Tests run in rounds; the tests of
-/// a round run at the same time. Tests with a common cluster are in different rounds, because they
-/// share hosts, exits or links. On the steady clock, tests with a common machine are also in
-/// different rounds. The first host starts each round and collects the results.
+/// every two clusters in each direction. Each of these measurements is a test. Tests run in rounds;
+/// the tests of a round run at the same time. Tests with a common cluster are in different rounds,
+/// because they share hosts, exits or links. On the steady clock, tests with a common machine are
+/// also in different rounds. The first host starts each round and collects the results.
 ///
-/// The costs of hosts are measured if the options ask for them, or if the old file has them. A test
-/// then also measures the costs of frames, if the latency is less than 1 ms. A higher latency
-/// varies by more than these costs. The costs are subtracted from the measured latency, and the
-/// bandwidth of hosts that are slower than their link is not written.
+/// The costs of hosts are measured if the options request it, or if the old output file contains
+/// such costs. A test then also measures the costs of frames, if the latency is less than 1 ms. A
+/// latency above 1 ms varies by more than the costs of frames. The costs are subtracted from the
+/// measured latency. If the hosts are slower than their link, the measured bandwidth is not
+/// written, because it is the rate of the hosts.
 ///
 /// Thread-safe: one object serves all threads of a process; the first thread of each host takes
 ///              part.
@@ -38,7 +39,7 @@ class NetworkMeasurement {
  public:
   explicit NetworkMeasurement(MeasureOptions options) : options_(std::move(options)) {}
 
-  /// Reads the old file and prints the estimated cost.
+  /// Reads the old output file, if it exists, and prints the estimated cost.
   /// Throws: std::invalid_argument in these cases:
   /// - some hosts of the config cannot reach each other;
   /// - a cluster has no threads, or fewer than two hosts can send;
@@ -47,7 +48,8 @@ class NetworkMeasurement {
   /// Throws: ConfigError if the old file has no valid content.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
-  /// On the first host, writes the file and prints the differences from the old file.
+  /// On the first host, writes the output file and prints the differences from the old content of
+  /// the file.
   /// Throws: std::runtime_error if a link could not be measured or the file could not be written.
   void finish(const paths::RunSummary& run);
 
@@ -62,19 +64,20 @@ class NetworkMeasurement {
     /// Source and target cluster; equal if the test measures the network inside a cluster.
     std::uint32_t from = 0, to = 0;
     LinkTask task;
-    /// Bit mask of the networks inside clusters that the messages pass: 1 = network of the source
-    /// cluster, 2 = network of the target cluster.
+    /// Networks inside clusters that the messages of the test pass, as a bit mask. 1 = network of
+    /// the source cluster, 2 = network of the target cluster.
     int networks = 0;
-    int gateways = 0;  ///< hosts that pass the messages on
+    int gateways = 0;  ///< number of hosts that forward the messages of the test
   };
 
-  /// What the first host decides for all hosts, and sends to them before each round.
+  /// Decisions of the first host for all hosts. The first host sends these decisions to the other
+  /// hosts before each round.
   struct Orders {
     bool has_costs = false;
     std::uint32_t cores = 0;
   };
 
-  /// Results of a test. Trivially copyable, because hosts send them to each other.
+  /// Results of a test. The struct is trivially copyable, because hosts send it to each other.
   struct Figures {
     LinkFigures link;
     FrameFigures frames;
@@ -94,7 +97,7 @@ class NetworkMeasurement {
   void measure_wake_up(paths::Thread& thread, paths::MessageGroup& group);
   Figures measure(Bursts& bursts, const LinkTask& task) const;
   void take(const Test& test, const Figures& figures);
-  /// Removes the costs of hosts from the figures of a link, and keeps them.
+  /// Adds the measured costs of hosts to costs_, and subtracts them from the figures of the link.
   void separate_costs(const Test& test, const FrameFigures& frames, tuning::MeasuredLink& link);
   std::string name_of(const Test& test) const;
   base::Nanos latency_of_networks(const Test& test) const;
@@ -106,9 +109,9 @@ class NetworkMeasurement {
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;
-  bool has_costs_ = false;  // decided by the first host
-  /// Number of cores of each machine, decided by the first host; 0 = unknown, because some hosts
-  /// are on other machines.
+  bool has_costs_ = false;  // whether costs of hosts are measured; decided by the first host
+  /// Number of cores of each machine. The first host sends this number to the other hosts. 0 =
+  /// unknown, because some hosts are on other machines.
   std::uint32_t cores_ = 0;
   bool is_virtual_ = false;
   std::uint64_t frame_bytes_ = 0;

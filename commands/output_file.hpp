@@ -11,8 +11,8 @@
 
 namespace commands {
 
-/// Checks that the file can be written. Called before a long computation, whose results would be
-/// lost.
+/// Checks that the file can be written. Commands call this function before a long computation,
+/// because its results would otherwise be lost.
 /// Throws: std::invalid_argument that names `--output` if the file cannot be written.
 inline void check_output(const std::string& file) {
   try {

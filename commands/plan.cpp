@@ -17,7 +17,7 @@
 namespace commands {
 namespace {
 
-constexpr base::Nanos overhead = std::chrono::microseconds(50);  // same default as the planners
+constexpr base::Nanos overhead = std::chrono::microseconds(50);  // per message; default of planners
 
 struct PlanOptions {
   ScheduleOptions schedule;
@@ -36,7 +36,7 @@ void print_pools(const Participants& all) {
 /// fastest plan of Min³+.
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
-  std::size_t tried = 0;                        ///< number of compared plans of Min³+
+  std::size_t tried = 0;                        ///< number of plans of Min³+ that were compared
   std::string group_choice;                     ///< name of the schedule that a group selects
 };
 

@@ -50,15 +50,15 @@ std::string found_program(const std::string& name) {
                                      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// Properties that all processes of a run share; "" = not given.
+/// Values that all processes of a run get from this process; "" or nullptr = none.
 struct Run {
   std::shared_ptr<const paths::RunKey> key;
   std::string sockets, first_port;
 };
 
-/// Returns the environment variables that paths::main() of the program reads, with their values. It
-/// sets all of them, so that the program inherits none from a shell. An empty value means that the
-/// option was not given.
+/// Returns the environment variables that paths::main() of the program reads, with their values.
+/// The list contains all such variables, so that the program inherits none of them from a shell. An
+/// empty value means that the option was not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
                                                            const Run& run = {}) {
@@ -98,9 +98,10 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
   return paths::launch({process}, launch_options(plan));
 }
 
-/// Returns the run key: the given one, otherwise a new one. If other machines start some hosts,
-/// this process cannot choose a key for all of them. Without a given key, the result is then
-/// nullptr if the run needs no key.
+/// Returns the run key: the given key, otherwise a new key. If other machines start some hosts,
+/// this process cannot choose a new key for all hosts. If no key is given in that case, the result
+/// is nullptr.
+/// Throws: ConfigError if the run needs a key that this process cannot choose.
 std::shared_ptr<const paths::RunKey> key_of_run(const RunOptions& options, const paths::Plan& plan,
                                                 std::size_t hosts_here) {
   if (auto given = paths::find_run_key(options.run_key)) return given;
@@ -126,8 +127,9 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
   return process;
 }
 
-/// Reserves ports that no other run uses. Returns nullopt if the config sets ports, or if processes
-/// on other machines take part, which expect the usual ports.
+/// Reserves ports that no other run uses. Returns nullopt if the config sets addresses or ports.
+/// Also returns nullopt if other machines start some hosts, because these hosts expect the usual
+/// ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
   // The ports of switches follow the ports of hosts.
@@ -154,9 +156,9 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
-/// Makes the folder for the sockets of the run. With the transport TCP, hosts need it only for
-/// shared memory. If it cannot be made in this case, each host later tries a folder of its own, and
-/// reports a failure itself.
+/// Makes the folder for the sockets of the run. With the transport TCP, hosts need the folder only
+/// for shared memory. If the folder cannot be made in this case, each host later tries to make a
+/// folder of its own, and itself reports a failure.
 void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& sockets) {
   const bool needs_files = plan.transport == paths::Plan::Transport::ipc;
   if (!needs_files && !plan.shared_memory) return;
@@ -167,8 +169,8 @@ void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& s
   }
 }
 
-/// Checks before any host starts that all hosts can listen on their addresses. Otherwise each host
-/// would report the same mistake.
+/// Checks before any host starts that all hosts can listen on their addresses. Without this check,
+/// each host would report the same mistake.
 void check_reachable(const std::string& file, const paths::Plan& plan,
                      const std::vector<std::uint32_t>& hosts) {
   std::vector<std::string> addresses;
@@ -206,8 +208,8 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
     process.variables = variables(options, process.host, run);
     process.run_key = run.key;
     note_file(plan.hosts[host].address);
-    // The output of the first host gets no prefix, because this host prints the results: a prefix
-    // would break the format of its tables.
+    // The first host prints the results. Its output gets no prefix, because a prefix would break
+    // the format of the tables.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }
@@ -224,14 +226,15 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
 int run_hosts(RunOptions& options) {
   options.overrides.traced = !options.trace.empty();
   const ConfigCopy copy(options.file);
-  // Mistakes in the config are reported once, before any process starts.
+  // Reads the config before any process starts, so that mistakes in the config are reported only
+  // once.
   const paths::Plan plan =
       paths::read_plan(copy.settings(), wrappers::all_kinds(), options.overrides);
   options.file = copy.file();
   std::vector<std::string> words = options.program;
   words[0] = found_program(words[0]);
   if (options.clock == "virtual") {
-    paths::find_run_key(options.run_key);  // not inherited by the program, which needs no key
+    paths::find_run_key(options.run_key);  // so that the program does not inherit the key
     return run_virtual(options, plan, std::move(words));
   }
   return run_steady(options, plan, words);

@@ -20,8 +20,8 @@ void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
   add_algorithm_option(command, options);
 }
 
-/// Prints the steps of one host portion by portion, because the text of all steps can be too large
-/// for the memory.
+/// Prints the steps of one host, one portion after the other. The text of all steps can be too
+/// large for the memory.
 void print_program(const ScheduleRequest& request, collectives::Rank me) {
   const collectives::Program program = request.program(me);
   std::cout << fmt::format("{}:", request.participants.hosts[me]);

@@ -40,7 +40,8 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-/// Returns the message for an unknown host. It does not list the hosts, because there may be many.
+/// Returns the error message for the name of an unknown host. The message does not list all hosts,
+/// because there may be many.
 std::string no_such_host(const std::string& found, const std::vector<std::string>& hosts) {
   return fmt::format("expected a host of the config that has threads, found '{}'{}", found,
                      base::did_you_mean(found, {hosts.begin(), hosts.end()}));
@@ -89,7 +90,8 @@ void read_clusters(const std::string& text, Participants& read, base::Mistakes& 
     read.clusters.push_back(fmt::format("cluster {}", cluster));
 }
 
-/// Returns the host that a word names. The word is a name, CLUSTER/HOST, or a number.
+/// Returns the host that a word in an option names. The word is the name of a host, CLUSTER/HOST,
+/// or a rank.
 Rank read_host(std::string_view option, const std::string& word, const Participants& all,
                base::Mistakes& mistakes) {
   for (Rank rank = 0; rank < all.hosts.size(); ++rank)
@@ -171,7 +173,7 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
                 fmt::format("--root: {} has none, found '{}'", name_of(collective), options.root));
 }
 
-/// Returns the allreduce of the config with that name; nullopt if there is none.
+/// Returns the allreduce that the config declares under that name; nullopt if there is none.
 std::optional<DeclaredCollective> find_declared(const paths::Plan& plan, const std::string& name) {
   const auto number = plan.graph_named(name);
   if (!number || plan.graphs[*number].kind != name_of(Collective::allreduce)) return std::nullopt;
@@ -185,8 +187,8 @@ std::optional<DeclaredCollective> find_declared(const paths::Plan& plan, const s
                             paths::reduction_of(graph.settings)};
 }
 
-/// Reads the task of a collective that the config declares. The size comes from the config, so the
-/// options `--size` and `--root` are mistakes.
+/// Sets the spec of a collective that the config declares. Its size and root come from the config,
+/// so the options `--size` and `--root` are mistakes.
 void read_declared(const ScheduleOptions& options, ScheduleRequest& request,
                    base::Mistakes& mistakes) {
   const DeclaredCollective& declared = *request.declared;

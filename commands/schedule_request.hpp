@@ -22,13 +22,14 @@ struct ScheduleOptions {
   std::string file, clusters;  ///< config, or list of clusters; exactly one of the two is set
   std::string collective;
   std::string algorithm;  ///< text such as "stretched:exchange=two,stretch=64"
-  std::string size;       ///< size such as "1MiB", or one per block: "8B,0B,16B"
+  std::string size;       ///< size such as "1MiB", or one size per block: "8B,0B,16B"
   std::string element = "1B";
   std::string root;
-  std::string host;  ///< host whose steps are wanted; "" = all hosts
+  std::string host;  ///< host whose steps are printed; "" = all hosts
 };
 
-/// Adds the options that most commands about schedules share. `options` must outlive parsing.
+/// Each of these functions adds options that several commands about schedules share. `options` must
+/// outlive parsing.
 void add_group_options(CLI::App& command, ScheduleOptions& options);
 void add_task_options(CLI::App& command, ScheduleOptions& options);
 void add_root_option(CLI::App& command, ScheduleOptions& options);
@@ -46,11 +47,10 @@ struct Participants {
   std::optional<groups::Machines> machines;
 };
 
-/// A collective that the config declares.
 struct DeclaredCollective {
   std::string name;
-  std::string algorithm;      ///< text as in the config
-  bool has_schedule = false;  ///< whether a schedule carries it out, not a tree of wrappers
+  std::string algorithm;      ///< value of the key `algorithm` in the config
+  bool has_schedule = false;  ///< true = a schedule performs the collective; false = wrappers do
   paths::Reduction reduction;
 };
 
@@ -61,7 +61,7 @@ struct ScheduleRequest {
   Participants participants;
   collectives::CollectiveSpec task;
   pricing::Bytes element_bytes = 1;
-  const collectives::Algorithm* algorithm = nullptr;  ///< nullptr if none is given
+  const collectives::Algorithm* algorithm = nullptr;  ///< nullptr if no algorithm is given
   collectives::Parameters parameters;
   std::optional<collectives::Rank> host;
 
@@ -78,9 +78,9 @@ struct ScheduleRequest {
   }
 };
 
-/// Requirements of a command on its options.
+/// Requirements of a command on its ScheduleOptions.
 struct Needed {
-  /// Whether a size is required; otherwise the default is one element per participant.
+  /// Whether the option `--size` is required. If not, its default is one element per participant.
   bool size = false;
   bool algorithm = false;
   /// Whether the command accepts the name of a collective of the config for `--collective`.
@@ -90,8 +90,8 @@ struct Needed {
 Participants read_participants(const ScheduleOptions& options, base::Mistakes& mistakes);
 std::optional<collectives::Collective> read_collective(const std::string& word,
                                                        base::Mistakes& mistakes);
-/// Throws: ConfigError that lists every mistake: unknown words (with similar ones), sizes beyond 64
-///         bits, and an algorithm that does not support the collective (with the reason).
+/// Throws: ConfigError that lists every mistake: unknown words (with similar known words), sizes
+///         beyond 64 bits, and an algorithm that does not support the collective (with the reason).
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
 /// Returns a schedule as text that read_request() accepts, such as
@@ -99,10 +99,11 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 std::string schedule_text(const collectives::Algorithm& algorithm,
                           const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
-/// Returns the reason of a lower bound with the names of hosts and clusters in place of numbers.
+/// Returns the text `reason` of a lower bound with the names of hosts and clusters in place of
+/// their numbers.
 std::string with_names(const std::string& reason, const Participants& all);
 /// Prints the collective and the lower bound of its time; returns the bound.
-/// Requires: participants of a config.
+/// Requires: the participants are from a config.
 base::Nanos print_task(const ScheduleRequest& request);
 /// Returns time / bound as text, for example "1.050"; "" if the bound is 0.
 std::string ratio_text(base::Nanos time, base::Nanos bound);

@@ -19,8 +19,8 @@ struct ShowOptions {
   ScheduleOptions schedule;
 };
 
-/// Draws a schedule. In this case, `--algorithm` and `--root` apply to the schedule, not to the
-/// config.
+/// Draws the schedule of a collective. For this drawing, the options `--algorithm` and `--root`
+/// apply to the schedule, not to the config.
 int show_schedule(const ShowOptions& options) {
   ScheduleOptions schedule = options.schedule;
   schedule.file = options.file;

@@ -100,8 +100,9 @@ void show_space(const std::string& name) {
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
 }
 
-/// Returns the tuple with that number, or the first later one that still exists. Waits for the
-/// tuple until the owner of the space ends, even if all processes that moved tuples have ended.
+/// Returns the tuple with that number. If this tuple was discarded, returns the next tuple that
+/// still exists. Waits for the tuple as long as the owner of the space lives, even if all processes
+/// that moved tuples have ended.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
   for (bool is_reported = false;;) {
@@ -119,8 +120,8 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
   }
 }
 
-/// Prints the tuples in the order of their numbers. If some were discarded before they could be
-/// read, it reports their numbers.
+/// Prints the tuples that are moved into an element from now on, in the order of their numbers.
+/// Reports the numbers of tuples that were discarded before they could be read.
 void watch_element(const SpaceOptions& options) {
   runtime::Runtime runtime;
   runtime.run([&] {

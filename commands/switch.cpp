@@ -36,8 +36,8 @@ std::uint32_t cluster_named(const paths::Plan& plan, const std::string& name) {
 }
 
 int run(SwitchOptions& options) {
-  // Takes the setting of traces from the environment of the run, so that the plan of this process
-  // has the same digest as the plan of the hosts.
+  // Takes from the environment whether the run is traced. Otherwise the digest of the plan of this
+  // process would differ from the digest of the plan of the hosts.
   options.overrides.traced = !paths::environment_variable("PATHS_TRACE").empty();
   const auto plan = std::make_shared<const paths::Plan>(
       paths::load_plan(options.file, wrappers::all_kinds(), options.overrides));

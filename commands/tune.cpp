@@ -29,10 +29,10 @@ constexpr const char* tuning_host = "tuning";
 struct TuneCommand {
   RunOptions run;
   TuneOptions tune;
-  std::string trace;  ///< trace with the sizes to tune; "" = none
+  std::string trace;  ///< trace of the run whose sizes are tuned; "" = none
 };
 
-constexpr std::size_t sizes_max = 12;  // largest number of sizes of one collective
+constexpr std::size_t sizes_max = 12;  // maximum number of sizes that are tuned for a collective
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
   command
@@ -58,7 +58,8 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
 }
 
-/// Prints what the traced run used, and sets TuneOptions::cells to its most expensive sizes.
+/// Prints the collectives and sizes that the traced run used. For each collective, adds the sizes
+/// that took the most time to TuneOptions::cells, but at most `sizes_max` sizes.
 /// Throws: std::invalid_argument if the run used nothing that can be tuned.
 void take_used_sizes(TuneCommand& command, const paths::Plan& plan) {
   const UsedSizes used = read_used_sizes(command.trace);
@@ -87,13 +88,14 @@ void take_used_sizes(TuneCommand& command, const paths::Plan& plan) {
                others, sizes_max);
   if (used.of_parts > 0)
     fmt::print("{} operations of groups of some of the hosts are not tuned\n", used.of_parts);
-  std::fflush(stdout);  // the hosts print next
+  std::fflush(stdout);  // before the processes of the hosts print
   if (command.tune.cells.empty())
     refuse(fmt::format("expected operations of groups of all hosts{}, found none",
                        names.empty() ? "" : ", by the named collectives"));
 }
 
-/// Checks the options before any host starts. Otherwise each host would report the same mistakes.
+/// Checks the options before any host starts. Without this check, each host would report the same
+/// mistakes.
 void check_options(TuneCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
@@ -150,7 +152,7 @@ int tune_as_host(const TuneOptions& options) {
 void add_tuning_host_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* command = app.add_subcommand(tuning_host, "One host's part of `paths tune`.");
-  command->group("");  // hidden in the help
+  command->group("");  // hides the command in the help
   add_tune_options(*command, *options);
   command->add_option("--cell", options->cells, "collective with one size in bytes");
   command->callback([options, &exit_code] { exit_code = tune_as_host(*options); });

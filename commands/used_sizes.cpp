@@ -18,7 +18,7 @@ namespace {
 
 using collectives::Collective;
 
-/// Memory for operations whose records are not complete yet.
+/// Maximum memory, in bytes, for operations that still lack some of their records.
 constexpr std::size_t open_bytes_max = std::size_t{256} << 20;
 
 std::optional<Collective> collective_named(const std::string& name) {
@@ -33,12 +33,14 @@ tuner::Bytes size_of_operation(Collective collective, std::uint64_t bytes, std::
                                std::uint64_t members) {
   switch (collective) {
     case Collective::barrier: return 0;
-    // The largest array contains the part of each host.
+    // The largest array has a part for each host. The size of the operation is the mean size of a
+    // part.
     case Collective::scatter:
     case Collective::gather:
     case Collective::allgather: return bytes / hosts;
-    // The largest array contains a block for each member. A host sends the blocks of its members to
-    // all members of another host.
+    // The largest array has a block of bytes / members bytes for each member. Each host has members
+    // / hosts members. Each of these sends a block to each member of another host. From one host to
+    // another these are (members / hosts)² blocks: bytes * members / hosts / hosts bytes in total.
     case Collective::alltoall: return bytes * members / hosts / hosts;
     default: return bytes;
   }

@@ -30,11 +30,12 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Verdict;
 
-/// Maximum number of vector elements, summed over all hosts. The verification runs a schedule on
-/// symbols, and its time is proportional to the elements that move.
+/// Maximum number of vector elements, summed over all hosts. The verification executes a schedule
+/// on symbols. The time of the verification is proportional to the number of elements that steps
+/// move.
 constexpr Count elements_max = 1 << 20;
-/// Size of an element in bytes, as the selection of schedules assumes it. It is large, so that
-/// candidates divide even vectors of a few elements.
+/// Size of an element in bytes that is given to families_of(). This size is so large that some of
+/// the candidates divide even a vector of a few elements.
 constexpr pricing::Bytes bytes_as_if = 1024;
 
 bool is_length(const Parameter& parameter) {
@@ -45,8 +46,8 @@ Count divided(Count count, Count by) { return count / by + (count % by > 0 ? 1 :
 
 /// Makes a request smaller for verification. It divides all lengths by the same factor: the lengths
 /// of the vectors, and the parameters `segment` and `stretch`. The schedule therefore cuts its
-/// vectors into as many parts as before. With this factor, the shortest length is about one element
-/// for each participant.
+/// vectors into as many parts as before. The factor is chosen so that the shortest of these lengths
+/// is about one element for each participant.
 class Cut {
  public:
   Cut(const ScheduleRequest& request) : task(request.task), parameters(request.parameters) {
@@ -81,7 +82,7 @@ std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_reported) {
   return roots;
 }
 
-/// Counts the verified schedules, and collects the mistakes that were found.
+/// Counts the verified schedules, and collects the mistakes in them.
 class Summary {
  public:
   void add(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {

@@ -6,8 +6,8 @@
 
 namespace commands {
 
-/// Commit of the sources, or "unknown" outside of a clone. The build generates the definition,
-/// only for the program `paths`.
+/// Commit of the sources, or "unknown" outside of a clone. The build generates its definition, and
+/// links it only into the program `paths`.
 extern const std::string_view commit_built;
 
 /// Returns the version, then one line each for the commit, the compiler and the libraries. A bug

@@ -16,10 +16,10 @@ namespace {
 constexpr std::uint64_t channel = 5;
 constexpr int batches = 8;
 constexpr std::size_t rounds_of_batch = 25;
-constexpr std::chrono::milliseconds pause{2};  // time for which hosts sleep before timed steps
+constexpr std::chrono::milliseconds pause{2};  // sleep of each host before the timed steps
 
-/// Does a barrier by dissemination: after it, each host has heard from all others. Returns the
-/// number of steps. `me` is the place of this host in `hosts`.
+/// Does a dissemination barrier: the function returns when all hosts have called it. Returns the
+/// number of steps. `me` is the index of this host in `hosts`.
 int meet(paths::MessageGroup& group, const std::vector<std::uint32_t>& hosts, std::size_t me) {
   int steps = 0;
   for (std::size_t distance = 1; distance < hosts.size(); distance *= 2, ++steps) {

@@ -10,17 +10,18 @@
 
 namespace commands {
 
-/// Returns the time of a step in which each of `hosts` sends a byte to another one and receives a
-/// byte: the smallest of several medians. The hosts sleep before they do the steps, as they do
-/// before operations that are timed one by one. All of `hosts` call it at the same time. `group`
-/// contains them.
+/// Returns the time of a step in which each of `hosts` sends a byte to another host and receives a
+/// byte. The result is the least of the medians of several batches. The hosts sleep before the
+/// steps, as they do before operations that are timed one by one.
 /// Blocks: for about a second.
+/// Requires: all `hosts` call the function at the same time. `group` contains all `hosts`.
 /// Throws: TravelError if a host is lost.
 base::Nanos measure_step(paths::Thread& thread, paths::MessageGroup& group,
                          const std::vector<std::uint32_t>& hosts);
 
-/// Returns which HostCosts::wake_up explains the time of a step if all hosts are on one machine;
-/// 0 if the step was too fast. `latency` is the latency between two of the hosts.
+/// Returns the value of HostCosts::wake_up that explains the time of a step, if all hosts are on
+/// one machine. Returns 0 if the step takes no longer than without waking up. `latency` is the
+/// latency between two of the hosts.
 base::Nanos wake_up_of(base::Nanos step, std::size_t hosts, std::size_t cores, base::Nanos latency,
                        const tuning::FrameCosts& costs);
 
