@@ -15,8 +15,8 @@ enum class EventKind : std::uint8_t {
   /// Operation that passed an event collector. The values 0 to 15 are the number of the operation.
   operation_first = 0,
   operation_last = 15,
-  /// Life of a thread. `place`: rank of the thread. `down`, `up`: begin and end of its function. A
-  /// record with the same time in both marks a thread that has only begun.
+  /// Life of a thread. `place`: rank of the thread. `down`, `up`: begin and end of its function. If
+  /// `down` and `up` are equal, the record marks only the begin of the thread.
   thread = 16,
   /// Read of another cluster's value by a condition check.
   /// - down: time at which the check wanted the value.
@@ -27,12 +27,14 @@ enum class EventKind : std::uint8_t {
   /// Prefetch of a tuple. `down`: time at which the read was sent. `up`: time at which the tuple
   /// was in the cache. `sequence`: number of the tuple.
   prefetch = 18,
-  /// Message over an emulated link. `down`: time at which it entered the link. `up`: time at which
-  /// it arrived. `slot`: nanoseconds for which it waited behind earlier messages, at most 2^32 - 1.
+  /// Message over an emulated link. `down`: time at which the message entered the link. `up`: time
+  /// at which it arrived. `slot`: nanoseconds for which it waited behind earlier messages, at most
+  /// 2^32 - 1.
   link = 19,
-  /// Read of another host's clock. `place`: the other host. `down`: time at which the request left.
-  /// `up`: time at which the reply arrived. `sequence`: time that the other clock showed.
-  clock = 20,  // 21 to 24 and 29 are GroupEvent, group_record.hpp
+  /// Read of another host's clock. `place`: number of the other host. `down`: time at which the
+  /// request left. `up`: time at which the reply arrived. `sequence`: time on the clock of the
+  /// other host.
+  clock = 20,  // values 21 to 24 and 29: GroupEvent (group_record.hpp)
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.
   transfer = 25,
   /// A thread started an operation and continued without waiting for its result. `place`: rank of
@@ -51,27 +53,27 @@ enum class EventKind : std::uint8_t {
 /// Bits of EventRecord::flags.
 inline constexpr std::uint8_t event_failed = 1;   ///< the operation failed
 inline constexpr std::uint8_t event_one_way = 2;  ///< push: the operation has no reply
-/// Set for the contributor that arrived last at the join below the collector.
+/// The operation is of the contributor that arrived last at the join below the collector.
 inline constexpr std::uint8_t event_last_arriver = 4;
 inline constexpr std::uint8_t event_proved = 8;      ///< a part of the values decided the condition
-inline constexpr std::uint8_t event_cached = 16;     ///< cache read: the value was already there
-inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
-inline constexpr std::uint8_t event_undecided = 64;  ///< cache read: the check decided without it
-inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is one of a group
-/// Set on the record of a read if `sequence` is the number of the tuple that was read. It is the
-/// same bit as event_in_group, which occurs only on records of calls.
+inline constexpr std::uint8_t event_cached = 16;     ///< cache read: the value was already cached
+inline constexpr std::uint8_t event_remote = 32;     ///< the operation arrived from another host
+inline constexpr std::uint8_t event_undecided = 64;  ///< cache read: decided without the value
+inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is a group's
+/// Read: `sequence` is the number of the tuple that was read. The bit is the same as that of
+/// event_in_group, which occurs only in records of calls.
 inline constexpr std::uint8_t event_numbered = 128;
 
-/// An operation that passed a collector, with the times at which it passed down and up; or another
-/// event, with the times at which it began and ended.
+/// Record of an event. For an operation that passed a collector, the times are those at which it
+/// passed down and up. For other events, they are the begin and the end.
 ///
 /// Units: nanoseconds on the clock of the host that made the record.
 /// Paper: Bongo et al. 2004, §III-B: 36 bytes.
 #pragma pack(push, 4)
 struct EventRecord {
   std::uint32_t place = 0;          ///< stage of the plan, unless the kind states otherwise
-  std::uint32_t slot = 0;           ///< number of the contributor whose operation passed
-  std::uint64_t sequence : 56 = 0;  ///< sequence of the round
+  std::uint32_t slot = 0;           ///< number of a contributor, unless the kind states otherwise
+  std::uint64_t sequence : 56 = 0;  ///< number of the round, unless the kind states otherwise
   std::uint64_t kind : 8 = 0;       ///< an EventKind or a GroupEvent
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
@@ -81,7 +83,7 @@ struct EventRecord {
 };
 #pragma pack(pop)
 static_assert(sizeof(EventRecord) == 36);
-static_assert(std::endian::native == std::endian::little);  // files contain the memory layout
+static_assert(std::endian::native == std::endian::little);  // trace files have this memory layout
 
 /// Kind number of the operation `move`, by which threads contribute to rounds.
 inline constexpr std::uint64_t move_operation = 1;
@@ -94,8 +96,8 @@ constexpr std::string_view operation_name_of(std::uint64_t kind) {
   return kind < operation_names.size() ? operation_names[kind] : "unknown";
 }
 
-/// Whether an operation reads a tuple of an element, and waits for it: observe, observe_number,
-/// newest.
+/// Whether an operation reads a tuple of an element and waits for that tuple: observe,
+/// observe_number, newest.
 constexpr bool is_read_operation(std::uint64_t kind) { return kind >= 2 && kind <= 4; }
 /// Whether an operation makes room in a full element: observe, observe_number, axe.
 constexpr bool makes_room(std::uint64_t kind) { return kind == 2 || kind == 3 || kind == 9; }
@@ -108,8 +110,8 @@ inline bool is(const EventRecord& record, EventKind kind) {
   return record.kind == number_of_kind(kind);
 }
 
-/// Whether the record describes a call by which a thread starts an operation, waits for one, or
-/// marks an iteration.
+/// Whether the record describes a call by which a thread starts an operation, waits for an
+/// operation, or marks an iteration.
 inline bool is_call(const EventRecord& record) {
   return record.kind >= number_of_kind(EventKind::start) &&
          record.kind <= number_of_kind(EventKind::iteration);

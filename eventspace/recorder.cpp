@@ -11,8 +11,8 @@
 namespace eventspace {
 namespace {
 
-/// Record buffers of this OS thread, indexed by the recorder's number. The table has no
-/// constructor, unlike the vector that owns its memory. A lookup in it is faster, because the
+/// Record buffers of this OS thread, indexed by the recorder's number. Unlike the vector that owns
+/// its memory, the table has no constructor. A lookup in the table is therefore faster: the
 /// compiler need not check whether a thread-local object was constructed.
 struct LaneTable {
   void** lanes = nullptr;
@@ -30,14 +30,15 @@ void put_into_own_table(std::uint64_t number, void* lane) {
 }
 
 /// Returns a number that is never reused. A thread therefore cannot mistake a record buffer of a
-/// destroyed recorder for one of a new recorder at the same address.
+/// destroyed recorder for a record buffer of a new recorder at the same address.
 std::uint64_t next_recorder_number() {
   static std::atomic<std::uint64_t> next{0};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Lock that one take() holds while this object exists. Other take() calls sleep in the kernel
-/// meanwhile, because take() may write files.
+/// Holds the lock of Recorder::take() while this object exists. Other take() calls sleep in the
+/// kernel until the object is destroyed. They do not spin, because take() may write files and
+/// therefore take long.
 class Taking {
  public:
   explicit Taking(std::atomic_flag& taken) : taken_(taken) {

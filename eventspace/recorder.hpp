@@ -13,26 +13,26 @@
 
 namespace eventspace {
 
-/// Action of add() if the record buffer of its OS thread is full.
+/// Action of Recorder::add() if the record buffer of the calling OS thread is full.
 enum class WhenFull : std::uint8_t {
   drop,   ///< drops the new record and counts it, so recording never blocks a thread
-  flush,  ///< calls the function set by on_full(); on the virtual clock this takes no time
+  flush,  ///< calls the function set by on_full(); takes no time on the virtual clock
 };
 
 /// Collects records from many threads without locks, until one consumer takes them.
 ///
 /// Each OS thread that adds records has its own record buffer (`Lane`), a ring buffer with one
-/// writer. Fibers of one OS thread share its record buffer, because no fiber is switched away
-/// inside add().
+/// writer. Fibers of one OS thread share its record buffer. They can do so because no switch
+/// between fibers happens inside add().
 ///
-/// Why:         Event collectors (wrappers that record operations) keep records in memory, so that
-///              most of the cost is off the critical path.
+/// Why:         Event collectors (wrappers that record operations) only store records in memory.
+///              Most of the cost of recording is therefore off the critical path.
 /// Owns:        The record buffers. The first add() of a thread reserves its record buffer. Only
 ///              touched pages of a buffer use memory, so recorders that are off or idle cost
 ///              nothing.
-/// Thread-safe: add() from any fiber and any OS thread. Concurrent take() calls wait for each
+/// Thread-safe: Any fiber and any OS thread may call add(). Concurrent take() calls wait for each
 ///              other.
-/// Throws:      add() itself throws only std::bad_alloc, on the first record of a thread.
+/// Throws:      add() itself throws only std::bad_alloc, and only on the first record of a thread.
 /// Paper:       Bongo et al. 2004, §III-B.
 class Recorder {
  public:
@@ -46,23 +46,24 @@ class Recorder {
   void reserve(std::size_t lane_records, WhenFull when_full = WhenFull::drop);
   bool is_on() const { return lane_records_ > 0; }
   /// Sets the function that WhenFull::flush calls when a record buffer is full. `flush` must call
-  /// take(). add() drops the record if there is no function, or if there is still no room after the
-  /// call. Requires: no concurrent add().
+  /// take(). If there is no function, or if the buffer has still no room after the call, add()
+  /// drops the record. Requires: no concurrent add().
   void on_full(std::function<void()> flush) { flush_ = std::move(flush); }
 
   void add(const EventRecord& record);
 
   /// Records that one OS thread added since the previous take(). Each record has a number in its
-  /// record buffer, from 0; dropped records have none.
+  /// record buffer, from 0. Dropped records have no number.
   struct Taken {
     std::uint32_t lane = 0;
-    std::uint64_t first = 0;    ///< number of the first of these records
+    std::uint64_t first = 0;    ///< number of the first record in `records`
     std::uint64_t dropped = 0;  ///< number of records that this record buffer has dropped so far
-    std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the ring's wrap
+    std::array<std::span<const EventRecord>, 2> records;  ///< second span: from the ring's begin
     std::size_t count() const { return records[0].size() + records[1].size(); }
   };
-  /// Passes each record buffer to `consumer`, also those without new records. The spans are valid
-  /// only during the call. The records are removed if `consumer` returns, and remain if it throws.
+  /// Calls `consumer` for each record buffer, even if the buffer has no new records. The spans are
+  /// valid only during the call. If `consumer` returns, its records are removed. If it throws, they
+  /// remain in the buffer.
   /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 

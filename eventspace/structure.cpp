@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/structure.cpp — structure as JSON, with checks that all numbers refer to something.
+// eventspace/structure.cpp — structure as JSON, with checks that all numbers are valid.
 #include "eventspace/structure.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int structure_version = 1;
 
-/// Collects errors. It keeps only the first few, because a file that is not a structure would give
-/// an error for every entry.
+/// Collects errors. It keeps only the first few errors, because a file that is not a structure
+/// would give an error for every entry.
 class Wrongs {
  public:
   void add(std::string what) {
@@ -120,8 +120,8 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Returns a JSON number as 32 bits. Throws if it is negative or too large, because a conversion
-/// would change it.
+/// Returns a JSON number as 32 bits. Throws if the number is negative or too large, because the
+/// conversion would change it.
 std::uint32_t number_of(const Json& json) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
@@ -200,8 +200,8 @@ Structure read_structure(const Json& all) {
   return structure;
 }
 
-/// Describes a parse error at `byte`: the line in which the text is cut off, or in which it is no
-/// longer JSON.
+/// Returns a text about a parse error at `byte`. It names the line in which the text ends too
+/// early, or in which the text is no longer JSON.
 std::string where_it_ends(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -219,7 +219,7 @@ Json parsed(std::string_view text) {
   }
 }
 
-/// Removes the number in brackets with which messages of the JSON library begin.
+/// Removes the text in brackets with which messages of the JSON library begin.
 std::string without_id(std::string what) {
   const auto id = what.find("[json.exception.");
   if (id == std::string::npos) return what;
@@ -227,7 +227,7 @@ std::string without_id(std::string what) {
   return end == std::string::npos ? what : what.erase(id, end + 2 - id);
 }
 
-/// Appends a list with one line for each entry, so that people and text tools can search it.
+/// Appends a list with one line for each entry, so that people and text tools can search the list.
 void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
   text +=
       fmt::format(",\n\"{}\": [{}{}]", name, lines.empty() ? "" : "\n", fmt::join(lines, ",\n"));
@@ -244,8 +244,8 @@ std::uint32_t Structure::thread_count() const {
 }
 
 std::uint32_t Structure::host_of_thread(std::uint32_t rank) const {
-  // Hosts without threads have the same first rank as the next host, so the last of several such
-  // hosts has the thread.
+  // A host without threads has the same first rank as the next host. If several hosts have the same
+  // first rank, the last host of them has the thread.
   const auto behind = std::upper_bound(
       hosts.begin(), hosts.end(), rank,
       [](std::uint32_t wanted, const Host& host) { return wanted < host.first_thread; });
@@ -260,8 +260,8 @@ std::string Structure::thread_name(std::uint32_t rank) const {
 
 namespace {
 
-/// Returns the text that follows the setting `key` in the wrapper's settings; "" if it has no such
-/// setting.
+/// Returns the text that follows the setting `key` in the wrapper's settings; "" if the wrapper has
+/// no such setting.
 std::string_view text_behind(const Structure::Wrapper& wrapper, std::string_view key) {
   const std::string_view settings = wrapper.settings;
   for (std::size_t at = settings.find(key); at != std::string_view::npos;

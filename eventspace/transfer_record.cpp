@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/transfer_record.cpp — a transfer in the fields of a record.
+// eventspace/transfer_record.cpp — conversion between transfers and records.
 #include "eventspace/transfer_record.hpp"
 
 namespace eventspace {

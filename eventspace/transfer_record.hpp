@@ -8,9 +8,9 @@
 namespace eventspace {
 
 /// Data that lanes sent over an emulated link between clusters. If the link has streams, the data
-/// are one frame; begin and end are the times between which the frame occupied a stream. Otherwise
-/// the data are one message; it begins when the link starts to accept it, and ends when all of it
-/// has arrived.
+/// are one frame. Begin and end are then the times between which the frame occupied a stream.
+/// Otherwise the data are one message. The begin is then the time at which the link starts to
+/// accept the message, and the end is the time at which all of it has arrived.
 struct Transfer {
   std::uint32_t from_host = 0;  ///< host where the message begins; 24 bits
   std::uint32_t to_host = 0;    ///< host where the message ends; 24 bits

@@ -25,8 +25,9 @@
 namespace eventspace {
 namespace {
 
-/// Returns how many numbers each distribution may keep exactly, so that all of them together use
-/// about `bytes`. Each contributor at a collector (Probe) has about three distributions.
+/// Returns the maximum number of values that a distribution stores individually. With this maximum,
+/// all distributions together use about `bytes` bytes. There are about three distributions for each
+/// contributor at a collector (Probe).
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
   const std::size_t distributions = 3 * shape.probes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
@@ -37,7 +38,7 @@ std::int64_t sum_of(const Summary& summary) {
   return static_cast<std::int64_t>(std::clamp(sum, -9e18, 9e18));
 }
 
-/// Returns for each cluster the sums of its hosts, threads and wrappers.
+/// Returns for each cluster the sums of the figures of its hosts, threads and wrappers.
 std::vector<ClusterReport> totals_of(const Structure& structure, const Report& report) {
   std::vector<ClusterReport> clusters(structure.clusters.size());
   std::map<std::string_view, ClusterReport*> named;
@@ -116,7 +117,8 @@ struct Analysis::Parts {
   void add_transfer(const EventRecord& record);
   void add_call(std::uint32_t host, const EventRecord& record);
   /// Whether the operation of a group member is part of a declared collective, which the group
-  /// carries out. If so, the record of the collective ends the thread's computation, not this one.
+  /// carries out. If so, the record of the collective ends the thread's computation. The record
+  /// `member` does not end it.
   bool is_part_of_collective(const EventRecord& member) const {
     const std::string* const text = groups.texts().find(member_of(member).text);
     return text != nullptr && !collective_of_group(group_operation_of(*text).group).empty();
@@ -199,7 +201,7 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
     }
     return;
   }
-  if (kind == EventKind::clock) return;  // reads of clocks are not part of the run's work
+  if (kind == EventKind::clock) return;  // a read of a clock is no work of the run
   const bool waited_longer =
       kind == EventKind::link && +record.slot > record.up_nanos - record.down_nanos;
   if (!is_stage_of(host, record.place) || waited_longer) {
@@ -244,7 +246,7 @@ void Analysis::Parts::add_call(std::uint32_t host, const EventRecord& record) {
     return moment_reader.add_call(record, none, arrival);
   }
   const std::uint32_t leaf = shape.leaf_of(record.slot, record.place);
-  if (leaf == none) return;  // no collector shows the path
+  if (leaf == none) return;  // no collector records the path
   computation.add(leaf, record);
   moment_reader.add_call(record, leaf, arrival);
 }

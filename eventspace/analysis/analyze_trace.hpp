@@ -56,8 +56,8 @@ void describe(Visitor& visit, const TraceFile& file) {
   visit.field("lost", file.losses, units::none, "Parts that could not be used.");
 }
 
-/// Throws ConfigError with all mistakes if `questions` refer to hosts or links that the run does
-/// not have.
+/// Checks that the run has the hosts and links to which `questions` refer.
+/// Throws: ConfigError with all mistakes.
 void check_questions(const Questions& questions, const Structure& structure);
 
 /// State of the trace from which a report was made.
@@ -66,7 +66,7 @@ struct TraceState {
   std::vector<TraceFile> files;
   std::vector<std::string> not_ended;
   /// Time from the last record of the first host in `not_ended` to the last record of the second
-  /// one. nullopt if the two times cannot be compared.
+  /// host. nullopt if the two times cannot be compared.
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
   std::vector<std::string> silent_hosts;  ///< hosts that have threads or wrappers, but no records
@@ -107,7 +107,7 @@ void describe(Visitor& visit, const TraceReport& report) {
   visit.include(report.report);
 }
 
-/// Callback that is called from time to time with the share of the trace that was read so far, 0 to
+/// Callback that receives from time to time the share of the trace that was read so far, from 0 to
 /// 1.
 using Progress = std::function<void(double share)>;
 
@@ -118,7 +118,7 @@ using Progress = std::function<void(double share)>;
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
                           const AnalysisOptions& options = {}, const Progress& progress = {});
 
-/// Whether the report is meaningless, because the trace has no usable record of an operation.
+/// Whether the report is meaningless because the trace has no usable record of an operation.
 bool is_unusable(const TraceReport& report);
 /// Returns the losses of the trace, one sentence for each.
 std::vector<std::string> losses_of(const TraceReport& report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/export_file.cpp — buffer of a new file, and when it is written.
+// eventspace/export/export_file.cpp — writes of a new file in large pieces.
 #include "eventspace/export/export_file.hpp"
 
 #include <cstddef>

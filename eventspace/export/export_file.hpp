@@ -13,7 +13,7 @@ namespace eventspace {
 class ExportFile {
  public:
   explicit ExportFile(const std::filesystem::path& path);
-  std::string& text() { return text_; }  ///< buffer to append to
+  std::string& text() { return text_; }  ///< buffer to which callers append
   void write_when_much();
   void finish();
 

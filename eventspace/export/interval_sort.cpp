@@ -23,8 +23,8 @@ constexpr std::size_t run_spans_min = 64;
 
 auto key(const Span& span) {
   const EventRecord& record = span.record;
-  // If a group record begins at the same time as the operation that contains it, it comes after
-  // that operation.
+  // If a group record begins at the same time as the operation that contains it, the group record
+  // comes second.
   const std::uint64_t sequence = is_of_group(record) || is_transfer(record)
                                      ? std::numeric_limits<std::uint64_t>::max()
                                      : record.sequence;
@@ -71,7 +71,7 @@ SpanSort::SpanSort(std::filesystem::path scratch, std::size_t bytes)
 
 void SpanSort::add(const Span& span) {
   if (held_.size() >= held_max_) write_run();
-  // Sets the capacity here, because the vector's own growth could exceed held_max_.
+  // Sets the capacity explicitly, because the vector's own growth could exceed held_max_.
   if (held_.size() == held_.capacity())
     held_.reserve(std::min(held_max_, std::max<std::size_t>(1024, 2 * held_.size())));
   held_.push_back(span);

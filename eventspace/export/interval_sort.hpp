@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Record with its position in a timeline: a track, and a depth. A record that encloses others has
-/// a lower depth.
+/// Record with its position in a timeline: a track, and a depth. A record that encloses other
+/// records has a lower depth than the enclosed records.
 struct Span {
   std::uint32_t track = 0;
   std::uint32_t depth = 0;
@@ -23,13 +23,13 @@ struct Span {
 
 /// Sorts any number of records by track, begin, sequence and depth, in bounded memory.
 ///
-/// Why:    Records arrive in the order of their ends. The record of a thread's life arrives after
-///         all other records of the thread, so sorting within a window is not enough. When the
-///         records exceed `bytes`, sorted runs are written to a file.
-/// Owns:   A temporary file, which is unlinked immediately, so that a killed process leaves nothing
+/// Why:    Records arrive in the order of their ends. The record of a thread's life begins first
+///         but arrives last, so sorting within a window is not enough. When the records need more
+///         than `bytes` bytes, sorted runs are written to a file.
+/// Owns:   A temporary file. It is unlinked immediately, so that a killed process leaves no file
 ///         behind.
 /// Throws: std::runtime_error that names the file.
-/// Memory: At most `bytes`.
+/// Memory: At most `bytes` bytes, as passed to the constructor.
 class SpanSort {
  public:
   explicit SpanSort(std::filesystem::path scratch, std::size_t bytes = std::size_t{64} << 20);
@@ -49,7 +49,7 @@ class SpanSort {
   bool is_sorted_ = true;
   std::unique_ptr<File> to_write_;
   std::unique_ptr<File> to_read_;
-  std::vector<std::uint64_t> run_ends_;  // number of spans in the file up to the end of each run
+  std::vector<std::uint64_t> run_ends_;  // end of each run: number of spans before it
 };
 
 }  // namespace eventspace

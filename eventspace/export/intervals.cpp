@@ -21,7 +21,8 @@ class Nesting {
       end_track();
       track_ = span.track;
     }
-    // A thread has one record at its begin and one at its end. Together they make one interval.
+    // A thread has a record at its begin and a record at its end. The two records together make one
+    // interval.
     const bool is_life = is(span.record, EventKind::thread);
     if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
     Interval interval;
@@ -40,8 +41,8 @@ class Nesting {
     interval.probe = tracks_.probe_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
     if (leaf == none) {
-      // The next computation begins at the end of this call, but not before the end of the last
-      // operation.
+      // The next computation begins at the end of this call or at the end of the last operation,
+      // whichever is later.
       if (has_begun_) compute_from(std::max(last_up_, interval.end_nanos));
       return put(interval, span.depth);
     }
@@ -81,8 +82,8 @@ class Nesting {
     has_begun_ = true;
   }
 
-  /// Adds the computation before an operation. If records of operations before it were lost, the
-  /// computation is unknown and left out, as in the analysis.
+  /// Adds the computation before an operation. If records of earlier operations were lost, the
+  /// computation is unknown and therefore left out, as in the analysis.
   void computed(const Interval& operation, std::uint32_t leaf) {
     const EventRecord& record = operation.record;
     const bool is_next = record.kind != move_operation || record.sequence == next_sequence_[leaf];
@@ -107,15 +108,15 @@ class Nesting {
     visitor_.enter(track_, row, interval);
   }
 
-  /// Closes the intervals of a row that have ended. Returns whether the interval then fits into the
-  /// innermost open interval of the row.
+  /// Closes the intervals of the row `row` that have ended. Returns whether `interval` then fits
+  /// into the innermost open interval of the row.
   bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
     auto& open = rows_[row];
     const auto has_ended = [&](const Open& top) {
       if (top.interval.end_nanos != interval.begin_nanos)
         return top.interval.end_nanos < interval.begin_nanos;
-      // If an open interval ends when the new one begins, it still encloses a new one that is empty
-      // and deeper.
+      // An open interval that ends when `interval` begins still encloses `interval` if `interval`
+      // has no length and a greater depth.
       return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
     };
     while (!open.empty() && has_ended(open.back())) leave(row);

@@ -21,14 +21,15 @@ struct Interval {
   std::int64_t end_nanos = 0;
   std::uint32_t label = 0;
   std::uint32_t probe = none;  ///< Probe at which the operation passed a collector
-  std::uint32_t leaf = none;   ///< leaf of a thread's operation, and of the computation before it
-  EventRecord record;  ///< record of the interval; for a computation, record of the next operation
+  std::uint32_t leaf = none;   ///< leaf of the operation, or of the operation after a computation
+  EventRecord record;          ///< record; in a computation, that of the next operation
 };
 
 /// Receives the intervals of each track in nested order: enter() at the begin of an interval,
-/// leave() at its end. Calls of enter() are in the order of the begins. An interval is left before
-/// the next one on its row is entered, unless it encloses that one. Intervals that overlap without
-/// nesting, such as messages on a link, are on different rows. Most tracks use only the first row.
+/// leave() at its end. Calls of enter() are in the order of the begins. An interval that does not
+/// enclose the next interval of its row is left before that next interval is entered. Intervals
+/// that overlap without nesting, such as messages on a link, are on different rows. Most tracks use
+/// only the first row.
 class IntervalVisitor {
  public:
   virtual ~IntervalVisitor() = default;
@@ -41,7 +42,7 @@ class IntervalVisitor {
 /// `scratch`.
 class Intervals {
  public:
-  /// `wanted` selects tracks; empty = all.
+  /// `wanted` returns whether a track is visited; if `wanted` is empty, all tracks are.
   Intervals(const TraceDirectory& trace, const HostClocks& clocks,
             const std::filesystem::path& scratch,
             const std::function<bool(const Track&)>& wanted = {},
@@ -55,7 +56,7 @@ class Intervals {
   std::int64_t begin_nanos() const { return begin_nanos_; }
   std::int64_t end_nanos() const { return end_nanos_; }
   /// Returns a time for formats without negative times. If begin_nanos() is negative, the result
-  /// counts from begin_nanos(), otherwise from 0.
+  /// counts from begin_nanos(); otherwise it counts from 0.
   std::uint64_t unsigned_time(std::int64_t nanos) const {
     const std::int64_t zero = std::min<std::int64_t>(0, begin_nanos_);
     return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero);

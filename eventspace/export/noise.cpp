@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/noise.cpp — export of noise: the first pass finds medians, the second one the
-// excess over them.
+// eventspace/export/noise.cpp — export of noise: the first pass finds medians, the second pass the
+// excess over these medians.
 #include "eventspace/export/noise.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of durations from which a median is computed exactly. Beyond it, the median is
-/// exact within 1%.
+/// Maximum number of durations from which a median is computed exactly. For more durations, the
+/// error of the median is at most 1%.
 constexpr std::size_t durations_kept_max = std::size_t{4} << 20;
 
-/// Receives the computations between a thread's operations. Time before the first operation is left
-/// out, because it is the thread's preparation.
+/// Receives the computations between a thread's operations. The time before a thread's first
+/// operation is left out, because it is the thread's preparation.
 class Computations : public IntervalVisitor {
  public:
   void enter(std::uint32_t track, std::uint32_t, const Interval& interval) override {
@@ -109,7 +109,7 @@ class Writing : public Computations {
   bool has_begun_ = false;
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
-  std::int64_t written_ = 0;  // sum of the times of the threads written so far
+  std::int64_t written_ = 0;  // total time of the threads that are written
 };
 
 }  // namespace

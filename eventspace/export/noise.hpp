@@ -10,18 +10,18 @@
 
 namespace eventspace {
 
-/// Writes lines "start_ns<tab>duration_ns", one for each computation that takes longer than usual.
-/// The usual time is the median of the thread's computations before the same collective. The
+/// Writes lines "start_ns<tab>duration_ns", one line for each computation that takes longer than
+/// usual. The usual time is the median of the thread's computations before the same collective. The
 /// duration is the excess over the median, and the start is the begin of the computation. The last
-/// line has duration 0 and, as its start, the end of the last computation: the time at which a
-/// replay begins again.
+/// line has the duration 0. Its start is the end of the last computation, at which a replay begins
+/// again.
 ///
-/// With `rank`, only that thread is written, and its first computation after an operation begins at
-/// time 0. Without it, all threads are written one after another, so that a replay from any
-/// position in the file uses the noise of some thread.
+/// With `rank`, only the noise of that thread is written. Time 0 is then the begin of the thread's
+/// first computation after an operation. Without `rank`, the noise of all threads is written, one
+/// thread after another. A replay from any position in the file then uses the noise of some thread.
 ///
-/// Throws: std::runtime_error that names the file, for example if the file exists. Also thrown if
-///         the trace has no computations of the thread `rank`, or of any thread without `rank`.
+/// Throws: std::runtime_error that names the file, for example if the file exists. Also throws if
+///         the trace has no computations of the written threads.
 Exported export_noise(const TraceDirectory& trace, const std::filesystem::path& file,
                       std::optional<std::uint32_t> rank = std::nullopt);
 

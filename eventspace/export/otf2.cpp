@@ -44,12 +44,13 @@ constexpr std::uint64_t events_chunk_bytes = OTF2_CHUNK_SIZE_MIN;
 constexpr std::uint64_t definitions_chunk_bytes = OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT;
 constexpr OTF2_AttributeRef round_attribute = 0;
 constexpr OTF2_CommRef communicator = 0;
-// A tag contains a message's round and the number of its crossing, both truncated.
+// Limits of the two parts of a message's tag: the round, and the number of the crossing. Numbers at
+// or above a limit are truncated.
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// While this object exists, it receives the errors of the library, which otherwise go to standard
-/// error. It keeps only the first error, because that error causes all later ones.
+/// While this object exists, it receives the errors that the library otherwise writes to standard
+/// error. It keeps only the first error, because the first error causes all later errors.
 class Reasons {
  public:
   Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
@@ -107,8 +108,8 @@ class Archive {
   }
 
  private:
-  /// Throws an error with the reason. The library does not report a full disk, so this function
-  /// tries a write of its own.
+  /// Throws an error with the reason. The library does not report a full disk as the reason, so
+  /// this function tries a write of its own.
   [[noreturn]] void fail() const {
     const int error = base::find_disk_error(directory_.string());
     const std::string& said = reasons_.first();
@@ -128,8 +129,9 @@ struct Location {
   std::uint64_t events = 0;
 };
 
-/// Folder of an archive. It has a temporary name until the archive is complete, unless an empty
-/// folder with the final name exists. An incomplete archive is removed.
+/// Folder of an archive. If an empty folder with the final name exists, the archive is written into
+/// that folder. Otherwise the folder has a temporary name until the archive is complete. An
+/// incomplete archive is removed.
 class ArchiveFolder {
  public:
   explicit ArchiveFolder(const std::filesystem::path& directory) : target_(directory) {
@@ -251,7 +253,8 @@ class Events : public IntervalVisitor {
   std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;
 };
 
-/// Writes the definitions: names and properties of everything to which events refer by a number.
+/// Writes the definitions: the names and properties of all objects to which events refer by a
+/// number.
 class Definitions {
  public:
   explicit Definitions(Archive& archive)
@@ -345,8 +348,8 @@ class Definitions {
   std::unordered_map<std::string, OTF2_StringRef> texts_;
 };
 
-/// Writes for each location a file of definitions, which OTF2 requires. They are empty, because the
-/// global file contains all definitions.
+/// Writes a file of definitions for each location, because OTF2 requires one. The files are empty,
+/// because the global file contains all definitions.
 void write_local_definitions(Archive& archive, std::size_t locations) {
   archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
   for (OTF2_LocationRef number = 0; number < locations; ++number)

@@ -16,8 +16,8 @@
 namespace eventspace {
 namespace {
 
-/// A message in protobuf's wire format: a sequence of fields, each with its number and type before
-/// its value.
+/// A message in protobuf's wire format. It is a sequence of fields. In each field, number and type
+/// precede the value.
 class Message {
  public:
   Message& number(std::uint32_t field, std::uint64_t value) {
@@ -77,8 +77,8 @@ Message interned_name(std::uint64_t id, std::string_view name) {
   return Message().number(interned::id, id).text(interned::name, name);
 }
 
-/// Writes the packets. Each row of a track is a separate packet sequence. Its packets are
-/// therefore in order of time, and contain each name only once.
+/// Writes the packets. Each row of a track is a packet sequence of its own. The packets of a
+/// sequence are therefore in the order of time, and each name is written only once in the sequence.
 class Packets : public IntervalVisitor {
  public:
   Packets(const Intervals& intervals, const Structure& structure, ExportFile& out)
@@ -125,7 +125,8 @@ class Packets : public IntervalVisitor {
     std::set<std::uint32_t> told;
   };
 
-  // Each process and each thread must have a number of its own. The system uses 0.
+  // Each process and each thread must have a number of its own. The number 0 is not used, because
+  // it belongs to the system.
   static std::uint64_t pid_of(std::uint32_t host) { return 1 + host; }
   std::uint64_t tid_of(std::uint32_t thread) const { return 1 + structure_.hosts.size() + thread; }
   static std::uint64_t uuid_of_host(std::uint32_t host) { return 1 + host; }
@@ -150,9 +151,10 @@ class Packets : public IntervalVisitor {
     return rows_[number];
   }
 
-  /// Adds a row to `track`, which is one thread, link or other line of the timeline. A track has
-  /// several rows if its intervals overlap without nesting. Perfetto calls each row a track, and
-  /// shows those with the same name together. All rows therefore get the name of `track`.
+  /// Adds a row to `track`, which is a thread, a link or another line of the timeline. A track has
+  /// several rows if its intervals overlap without nesting. For Perfetto, each row is a track of
+  /// its own. Perfetto shows tracks with the same name together, so all rows get the name of
+  /// `track`.
   void add_row(const Track& track, const Row& row) {
     Message described;
     described.number(descriptor::uuid, row.uuid)

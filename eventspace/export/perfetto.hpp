@@ -15,7 +15,7 @@ namespace eventspace {
 ///
 /// Why:    The encoder is written by hand, because protobuf would add a library, a compiler and a
 ///         build step for twenty fields. The files conform to
-///         eventspace/export/perfetto_trace.proto; tests read them with it.
+///         eventspace/export/perfetto_trace.proto, with which the tests read them.
 /// Throws: std::runtime_error that names the file, for example if the file exists.
 Exported export_perfetto(const TraceDirectory& trace, const std::filesystem::path& file,
                          const HostClocks& clocks);

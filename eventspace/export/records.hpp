@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/records.hpp — records of a trace in the words of exports.
+// eventspace/export/records.hpp — visit of a trace's records, and names of their kinds.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace eventspace {
 
-/// Result of an export. Losses of the trace are no errors, but are reported to the user.
+/// Result of an export. Losses of the trace are no errors; the caller reports them to the user.
 struct Exported {
   std::uint64_t records = 0;
   TraceLosses losses;
@@ -23,8 +23,8 @@ Exported for_each_record(
     const TraceDirectory& trace, const HostClocks& clocks,
     const std::function<void(std::uint32_t host, const EventRecord& record)>& visit);
 
-std::string_view name_of_kind(const EventRecord& record);       ///< "operation", "link"
-std::string_view name_of_operation(const EventRecord& record);  ///< "move"; "" for other kinds
-std::string names_of_flags(const EventRecord& record);          ///< "one_way|remote"
+std::string_view name_of_kind(const EventRecord& record);       ///< such as "operation"
+std::string_view name_of_operation(const EventRecord& record);  ///< "move"; "" = not an operation
+std::string names_of_flags(const EventRecord& record);          ///< such as "one_way|remote"
 
 }  // namespace eventspace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/tracks.cpp — tracks of a structure, and the labels of what they show.
+// eventspace/export/tracks.cpp — tracks of a structure, and the labels of their intervals.
 #include "eventspace/export/tracks.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t first_probe_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
-// Numbers that stand for a stage in the keys of tracks that have no stage.
+// Numbers that stand for a stage in the keys of tracks without a stage.
 constexpr std::uint32_t link_stage = no_stage - 1;
 constexpr std::uint32_t clock_stage = no_stage - 2;
 constexpr std::uint32_t group_stage = no_stage - 3;
@@ -60,8 +60,9 @@ void Tracks::add_labels() {
   }
 }
 
-/// Assigns each Probe (contributor at a collector) to the track of the Probe above it. The Probe
-/// gets a new track if the Probe above it is on another host or above a join.
+/// Assigns each Probe (contributor at a collector) to the track of the Probe above it. If the Probe
+/// above is on another host, or if a join is between the two Probes, the lower Probe gets a new
+/// track.
 void Tracks::add_probes() {
   const auto& probes = shape_.probes;
   const auto host_of = [&](std::uint32_t probe) {
@@ -94,8 +95,8 @@ std::uint32_t Tracks::head_track(std::uint32_t probe) {
   const Leaf& leaf = shape_.leaves[head.leaf];
   const std::uint32_t begin = structure().paths[leaf.path].stage;
   if (leaf.thread == none) return track_at({host, begin, 0}, [&] { return wrapper_name(begin); });
-  // If the first collector of a path is on another host than the thread, its records are on a track
-  // of that host.
+  // If the first collector of a path is on another host than the thread, the collector's records
+  // are on a track of the collector's host.
   if (structure().host_of_thread(leaf.thread) != host) return entry();
   const std::uint32_t track =
       track_at({host, no_stage, leaf.thread}, [&] { return structure().thread_name(leaf.thread); });
@@ -200,8 +201,8 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   return track(no_stage, none, [] { return std::string("unknown"); });
 }
 
-/// Returns the track of a group record. A thread's operations are on the track of the thread, the
-/// host's work for them is on other tracks.
+/// Returns the track of a group record. A thread's operations are on the track of the thread. The
+/// work of the host for these operations is on other tracks.
 Tracks::Place Tracks::place_in_group(std::uint32_t host, const EventRecord& record) {
   const Structure& plan = structure();
   const auto place = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/tracks.hpp — lines of a timeline, and the records that belong on each.
+// eventspace/export/tracks.hpp — lines of a timeline (tracks), and the track of each record.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace eventspace {
 
-/// A line of a timeline, with intervals that follow each other or nest. It shows a thread, a node
-/// of a tree, a link, or the reads of another cluster's values by a check. A node of a tree is a
-/// chain of event collectors (wrappers that record operations) on one host. It begins below a join,
-/// or where operations arrive from another host.
+/// A line of a timeline, with intervals that follow each other or nest. A track shows a thread, a
+/// node of a tree, a link, or a check's reads of another cluster's values. A node of a tree is a
+/// chain of event collectors (wrappers that record operations) on one host. The chain begins below
+/// a join, or where operations arrive from another host.
 struct Track {
   std::uint32_t host = 0;
   std::uint32_t thread = none;  ///< rank of the thread that the track shows
@@ -38,7 +38,8 @@ struct Crossing {
   std::uint32_t number = 0;  ///< index among the crossings between the two hosts
 };
 
-/// Finds for each record its track, its label, and the crossings over which its operation was sent.
+/// Finds for each record its track, its label, and the crossings at which its operation passed to
+/// another host.
 class Tracks {
  public:
   static constexpr std::uint32_t computation_label = 0, thread_label = 1, unknown_label = 2,
@@ -52,8 +53,8 @@ class Tracks {
     std::uint32_t track = 0;
     std::uint32_t depth = 0;
   };
-  /// Adds labels for the names of group operations. The structure does not have these names, so
-  /// records contain them.
+  /// Adds labels for the names of group operations, from a record that contains a part of a name.
+  /// The names are in records because the structure does not have them.
   void learn(const EventRecord& record);
   /// Returns the track and depth of a record. Each host has a separate track for records that refer
   /// to nothing in the structure.
@@ -93,15 +94,15 @@ class Tracks {
   std::vector<Label> labels_;
   std::vector<std::uint32_t> label_of_stage_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Place> places_;                // track and depth of each Probe
-  std::vector<std::uint32_t> crossing_out_;  // index in `crossings_` of each Probe's crossing
+  std::vector<Place> places_;                // track and depth, indexed by Probe
+  std::vector<std::uint32_t> crossing_out_;  // index in `crossings_` or none, per Probe
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
-  std::uint32_t transfer_label_ = 0;  // index of the label; 0 = not created
+  std::uint32_t transfer_label_ = 0;  // index in `labels_`; 0 = not created yet
   std::uint32_t first_call_label_ = 0;
-  // Label of the first GroupAction. The labels of the other actions and of operations without a
-  // known name follow; 0 = not created.
+  // Index of the label of the first GroupAction; 0 = not created. The labels of the other actions
+  // follow it, then the label of operations without a known name.
   std::uint32_t first_group_label_ = 0;
   // Indexes of labels, keyed by number of the text.
   std::map<std::uint32_t, std::uint32_t> group_labels_;

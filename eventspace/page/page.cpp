@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view data_mark = "@PATHS_DATA@";
 
-/// Returns a number for the page's lists, in which -1 stands for `none`.
+/// Returns a number as the page's lists contain it: -1 for `none`.
 std::int64_t number_of(std::uint32_t number) {
   return number == none ? -1 : static_cast<std::int64_t>(number);
 }
@@ -39,8 +39,8 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// Returns a tree as JSON. Each property is one list with a value for each Probe (contributor at a
-/// collector), because thousands of separate objects would take more space.
+/// Returns a tree as JSON. Its properties are lists with a value for each Probe (contributor at a
+/// collector). A list of objects, one for each Probe, would take more space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
   const auto place_of_probe = [&](std::uint32_t probe) {
     return probe == none ? -1 : static_cast<std::int64_t>(shape.probes[probe].place);
@@ -122,8 +122,8 @@ Json json_of_stretch(const TimelineReport::Stretch& stretch) {
           {"nanos", nanos}};
 }
 
-/// Returns the steps of the critical path as JSON. The begin of each step is stored as the gap
-/// after the end of the step before.
+/// Returns the steps of the critical path as JSON. Instead of the begin of a step, the JSON has the
+/// gap between the end of the step before and this begin.
 Json json_of_path(const TimelineReport& timeline) {
   Json gap = Json::array(), nanos = Json::array(), label = Json::array(), from = Json::array(),
        to = Json::array();

@@ -15,7 +15,7 @@ namespace eventspace {
 /// Facts about the run for the head of the page.
 struct PageHead {
   std::string title;                 ///< path of the trace directory
-  std::vector<std::string> command;  ///< command line, as in the trace
+  std::vector<std::string> command;  ///< command line of the run, as in the trace
   std::string version;               ///< version of PATHS
   std::string clock;                 ///< "virtual" or "steady"
   std::string started;
@@ -23,8 +23,8 @@ struct PageHead {
   std::vector<std::string> losses;
 };
 
-/// Maximum number of timeline parts (TimelineReport::Part) in a page. It limits a page to a few
-/// megabytes.
+/// Maximum number of timeline parts (TimelineReport::Part) in a page. The maximum limits a page to
+/// a few megabytes.
 inline constexpr std::size_t page_timeline_parts = 200'000;
 
 /// Returns the JSON that eventspace/page/web/src/data.ts reads: the head, the report, the trees and
@@ -33,13 +33,13 @@ std::string page_json(const Structure& structure, const Report& report, const Pa
 /// Returns `json` deflated and in base64, as the page contains it.
 std::string page_data(std::string_view json);
 
-/// Writes the page. Throws: std::runtime_error if the file cannot be written, or if the program was
-/// built without Node and therefore has no page template.
+/// Writes the page. Throws: std::runtime_error if the file cannot be written. Also if the program
+/// has no page template because it was built without Node.
 void write_page(const std::filesystem::path& file, const Structure& structure, const Report& report,
                 const PageHead& head);
 
-/// Returns the page without data, as eventspace/page/web/build.mjs made it; empty if it was not
-/// built. The definition is generated.
+/// Returns the page without data, as eventspace/page/web/build.mjs built it. Returns "" if the page
+/// was not built. The definition of this function is generated.
 std::string_view page_template();
 
 }  // namespace eventspace

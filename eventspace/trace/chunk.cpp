@@ -64,7 +64,7 @@ TraceHeader header_from(const Json& json) {
 }
 
 bool contradicts_itself(const ChunkHead& head) {
-  // The maximum is so small that sums of such numbers do not overflow.
+  // The maximum is so small that sums of numbers up to it do not overflow.
   constexpr std::uint64_t number_max = std::uint64_t{1} << 56;
   if (head.payload_bytes > chunk_payload_bytes_max) return true;
   if (head.is(ChunkKind::records))

@@ -12,7 +12,8 @@
 
 #include "base/version.hpp"
 
-/// docs/reference/trace.md documents this format. Change both together.
+/// docs/reference/trace.md documents the format of trace files. If you change the format here,
+/// change that page, too.
 namespace eventspace {
 
 inline constexpr std::uint32_t trace_version = 1;
@@ -20,8 +21,8 @@ inline constexpr std::uint16_t chunk_version = 1;
 /// Maximum number of records in a chunk. A host writes each chunk with one system call, so a kill
 /// leaves at most one incomplete chunk.
 inline constexpr std::size_t chunk_records_max = 4096;
-/// Longest payload of a chunk. A reader treats a longer one as damage, so that it never allocates
-/// memory for bytes that the file does not have.
+/// Maximum size of a chunk's payload. A reader treats a longer payload as damage. The reader
+/// therefore never allocates memory for bytes that the file does not have.
 inline constexpr std::size_t chunk_payload_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t header_bytes_max = std::size_t{1} << 24;
 
@@ -41,8 +42,8 @@ struct TraceHeader {
   friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 
-/// A file begins with a head. Its parts: mark, trace version, length of the JSON, the JSON, and a
-/// checksum of all of these.
+/// A trace file begins with a head. The parts of the head are the mark, the trace version, the
+/// length of the JSON, the JSON, and a checksum of the parts before the checksum.
 inline constexpr std::string_view trace_mark = "PATHSEVT";
 inline constexpr std::size_t trace_prefix_bytes = 16;
 inline constexpr std::size_t checksum_bytes = 8;
@@ -54,13 +55,13 @@ std::optional<TraceHeader> decode_head(std::span<const std::byte> head);
 
 enum class ChunkKind : std::uint16_t {
   records = 1,  ///< array of EventRecord, in their memory layout
-  /// Array of LaneTotal. It begins with the total of the record buffer whose number is in `lane`.
-  /// `first` is the number of record buffers of the whole file.
+  /// Array of LaneTotal. The array begins with the total of the record buffer whose number is in
+  /// ChunkHead::lane. ChunkHead::first is the number of record buffers of the whole file.
   end = 2,
 };
 
 /// Number of records that were added to a record buffer (recorder.hpp), and number of records that
-/// it dropped because it was full.
+/// this buffer dropped because it was full.
 struct LaneTotal {
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
@@ -81,7 +82,7 @@ struct ChunkHead {
   std::uint64_t first;    ///< index of the first record among all records of its record buffer
   std::uint64_t dropped;  ///< number of records that the record buffer has dropped so far
   std::uint64_t payload_checksum;
-  std::uint64_t head_checksum;  ///< checksum of all fields before it
+  std::uint64_t head_checksum;  ///< checksum of all other fields
 
   bool is(ChunkKind wanted) const {
     return version == chunk_version && kind == static_cast<std::uint16_t>(wanted);
@@ -92,8 +93,8 @@ static_assert(sizeof(ChunkHead) == 56);
 ChunkHead make_chunk_head(ChunkKind kind, std::uint32_t lane, std::uint64_t first,
                           std::size_t count, std::uint64_t dropped,
                           std::span<const std::byte> payload);
-/// Returns the head, or nullopt if the bytes are no head of a chunk, or if the head is damaged or
-/// contradicts itself.
+/// Returns the head of a chunk. Returns nullopt if the bytes are no head, or if the head is damaged
+/// or contradicts itself.
 std::optional<ChunkHead> decode_chunk_head(std::span<const std::byte, sizeof(ChunkHead)> bytes);
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 

@@ -11,7 +11,8 @@
 namespace eventspace {
 namespace {
 
-/// Maps the begin of a path of `graph` (stage and slot) to the path's thread.
+/// Maps the begin of a path (stage and slot) to the path's thread, and tells whether the path
+/// belongs to `graph`.
 class Beginnings {
  public:
   Beginnings(const Structure& structure, std::string_view graph) {
@@ -43,7 +44,7 @@ class Beginnings {
 };
 
 struct ThreadState {
-  std::optional<std::int64_t> free_since;  ///< end of last operation, if known
+  std::optional<std::int64_t> free_since;  ///< end of the thread's last operation, if known
   std::uint64_t next_sequence = 0;
 };
 
@@ -61,7 +62,8 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
   const auto see = [&](const EventRecord& record) {
     if (is(record, EventKind::thread)) {
       if (record.place < threads.size() && record.down_nanos == record.up_nanos)
-        // Unary + makes a copy, because a field of a packed struct cannot be referenced.
+        // Unary + makes a copy. A copy is needed because no reference can be bound to a field of a
+        // packed struct.
         threads[record.place].free_since = +record.up_nanos;
       return;
     }

@@ -10,10 +10,10 @@
 
 namespace eventspace {
 
-/// Returns the computation times of each thread before its moves (contributions) on `graph`,
-/// indexed by rank, in the order of the moves. A computation begins at the end of the thread's
-/// previous operation, or at the begin of the thread, and ends at the begin of the move.
-/// Computations whose begin the trace has lost are left out.
+/// Returns for each thread its computation times before its moves (contributions) on `graph`. The
+/// outer list is indexed by rank. The times are in the order of the moves. A computation begins at
+/// the end of the thread's previous operation, or at the begin of the thread, and ends at the begin
+/// of the move. A computation is left out if the trace has lost its begin.
 ///
 /// Units:  Nanoseconds.
 /// Memory: Eight bytes for each computation.

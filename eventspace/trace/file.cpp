@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/file.cpp — POSIX files.
+// eventspace/trace/file.cpp — file access by POSIX calls.
 #include "eventspace/trace/file.hpp"
 
 #include <fcntl.h>
@@ -47,8 +47,8 @@ File File::to_append(const std::filesystem::path& path) {
 }
 
 File File::to_read(const std::filesystem::path& path) {
-  // O_NONBLOCK: open() must not wait for the writer of a pipe. A pipe has no size, so a later read
-  // reports an error.
+  // O_NONBLOCK keeps open() from waiting for a writer if the path is a pipe. A later read then
+  // reports an error, because a pipe has no size.
   return {path, opened(path, "read", O_RDONLY | O_NONBLOCK)};
 }
 
@@ -108,8 +108,8 @@ void write_whole(const std::filesystem::path& path, std::string_view text) {
       file.append(text);
       return file.finish();
     } catch (const base::OutputError&) {
-      // If the file exists now, another process or thread has written it in the meantime. Its
-      // contents are compared below.
+      // If the file exists now, another process or thread has written it in the meantime. The code
+      // below compares the contents of the file.
       if (!std::filesystem::exists(path)) throw;
     }
   }

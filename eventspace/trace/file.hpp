@@ -24,8 +24,8 @@ class File {
   static File to_append(const std::filesystem::path& path);
   static File to_read(const std::filesystem::path& path);
   std::uint64_t size() const;
-  /// Appends both spans to the file. It needs one system call, or more if the kernel writes only a
-  /// part of them.
+  /// Appends both spans to the file, with one system call. If the kernel writes only a part at a
+  /// time, it uses several system calls.
   void append(std::span<const std::byte> first, std::span<const std::byte> second = {});
   /// Reads bytes from offset `place` of the file into `into`. Returns the number of bytes read,
   /// which is less than into.size() only at the end of the file.
@@ -40,8 +40,8 @@ class File {
 
 void make_directory(const std::filesystem::path& path);  ///< also creates missing parents
 std::string read_whole(const std::filesystem::path& path);
-/// Writes a file so that readers never see an incomplete file, even if several processes write it
-/// at the same time. Throws: std::runtime_error if the file exists with other contents.
+/// Writes a file. Readers never see an incomplete file, even if several processes write the file at
+/// the same time. Throws: std::runtime_error if the file exists with other contents.
 void write_whole(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace eventspace

@@ -13,28 +13,29 @@ namespace eventspace {
 
 /// Converts the times of all hosts of a run to one clock, as exactly as the trace permits.
 ///
-/// Why: Differences between two times of the same host need only its own clock. A timeline, and
-///      one-way times between hosts, need one clock for all hosts.
+/// Why: Differences between two times of the same host need only the clock of this host. A
+///      timeline, and one-way times between hosts, need a clock that all hosts have in common.
 class HostClocks {
  public:
   enum class Kind : std::uint8_t {
-    own,       ///< each host's own clock: times of two hosts are not comparable
-    one,       ///< one clock for all hosts: the virtual clock
+    own,       ///< each host's own clock, so times of two hosts are not comparable
+    one,       ///< the virtual clock, the same for all hosts
     utc,       ///< UTC, as precise as each host's system clock
-    measured,  ///< first host's clock, by clock readings between hosts (clock_offsets.hpp)
+    measured,  ///< clock of one host; offsets are measured by readings (clock_offsets.hpp)
   };
   /// Returns the best clocks that the trace permits. The order of preference is `one`, `measured`
   /// (if clock readings connect all hosts), `utc`, `own`. Reads the whole trace if it must measure.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
-  /// Like best(), but without `utc`. Use these clocks to compare times of different hosts, because
-  /// UTC may be wrong by more than the compared times.
+  /// Like best(), but never returns `utc`. Use these clocks to compare times of different hosts.
+  /// UTC is not suitable, because it may be wrong by more than the compared times.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks compared(const TraceDirectory& trace);
-  /// Returns clocks of the kind `one` for a run on the virtual clock, otherwise `own`. Neither
-  /// needs a measurement.
+  /// Returns clocks of the kind `one` for a run on the virtual clock, otherwise clocks of the kind
+  /// `own`. Neither kind needs a measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Returns clocks of the kind `measured`. `lines` are the conversions to the first host's clock.
+  /// Returns clocks of the kind `measured`. `lines` are the conversions to a common clock. It is
+  /// the clock of the host whose file is the first.
   /// Requires: `lines` has one entry for each host.
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 

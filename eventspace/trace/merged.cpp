@@ -26,7 +26,7 @@ bool MergedTrace::IsFurther::operator()(const Stream* a, const Stream* b) const 
 }
 
 MergedTrace::MergedTrace(const TraceDirectory& directory) {
-  streams_.reserve(directory.files.size());  // the queue points into streams_
+  streams_.reserve(directory.files.size());  // pointers in the queue must stay valid
   for (const TraceDirectory::File& file : directory.files) {
     bytes_ += std::filesystem::file_size(file.path);
     enqueue(streams_.emplace_back(file));

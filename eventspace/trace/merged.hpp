@@ -14,20 +14,21 @@ namespace eventspace {
 /// Merges the traces of all hosts into one stream, in which all hosts advance at about the same
 /// pace.
 ///
-/// The next chunk is always from the host with the least progress: the time from its first record
-/// to the last one read. The hosts' clocks therefore need not agree.
+/// The next chunk is always from the host with the least progress. The progress of a host is the
+/// time from its first record to its last record that was read. Both times are on the same clock,
+/// so the clocks of different hosts need not agree.
 ///
 /// Memory: One chunk for each host.
-/// Throws: std::runtime_error that names the file, if a file cannot be read.
+/// Throws: std::runtime_error that names the file, if any file cannot be read.
 class MergedTrace {
  public:
   explicit MergedTrace(const TraceDirectory& directory);
 
   /// Returns false at the end of all files. `records` is valid until the next call.
   bool next(std::uint32_t& host, std::span<const EventRecord>& records);
-  double share_read() const;  ///< share of all files' bytes that was read so far, 0 to 1
+  double share_read() const;  ///< share of the bytes of all files that was read so far, 0 to 1
 
-  /// State of a host's file, as far as it was read. It is final after next() has returned false.
+  /// State of the part of a host's file that was read. It is final after next() has returned false.
   struct File {
     std::uint32_t host;
     TraceHeader header;
@@ -40,7 +41,7 @@ class MergedTrace {
  private:
   struct Stream {
     Stream(const TraceDirectory::File& file);
-    bool advance();  ///< reads the next chunk that has records
+    bool advance();  ///< reads the next chunk with records; false at the end
     std::uint32_t host;
     TraceReader reader;
     std::vector<EventRecord> records = {};

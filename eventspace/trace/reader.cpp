@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/trace/reader.cpp — validation of chunks one by one, with a search for the next whole
-// one.
+// chunk.
 #include "eventspace/trace/reader.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace eventspace {
 namespace {
 
 /// Initial size of a window. A window grows to the size of the largest chunk of its file. A larger
-/// initial size would save little time, and need gigabytes for thousands of open files.
+/// initial size would save little time. It would need gigabytes for thousands of open files.
 constexpr std::size_t window_bytes = std::size_t{16} * 1024;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -109,15 +109,16 @@ void TraceReader::read_head() {
   give_up(Lost::file_end, begin.size());
 }
 
-/// Skips `bytes` bytes that cannot be used, counts them as unused, and notes the first reason.
+/// Skips `bytes` bytes that cannot be used, and counts them as unused. Remembers the first reason
+/// since the last whole chunk.
 void TraceReader::give_up(Lost lost, std::size_t bytes) {
   if (astray_ == Lost::nothing) astray_ = lost;
   window_.skip(bytes);
   losses_.bytes_unused += bytes;
 }
 
-/// Counts the damage before a valid chunk head as a damaged place. It is not at the end of the
-/// file, because a chunk head follows it.
+/// If there was damage before the current position, counts it as a damaged place. Called when a
+/// valid chunk head was found, so the damage is not at the end of the file.
 void TraceReader::settle() {
   if (std::exchange(astray_, Lost::nothing) != Lost::nothing) ++losses_.damaged_places;
 }
@@ -125,8 +126,8 @@ void TraceReader::settle() {
 void TraceReader::find_next_mark() {
   const auto bytes = window_.look(chunk_mark.size());
   if (text_of(bytes) == chunk_mark) return;
-  // Searches the window for a chunk mark. The last bytes are kept, because a mark may begin in
-  // them.
+  // Searches the window for a chunk mark. If the window has no mark, the last bytes are kept,
+  // because a mark may begin in them.
   const std::size_t found = text_of(window_.look()).find(chunk_mark);
   const std::size_t seen = window_.look().size();
   const std::size_t unused = found != std::string_view::npos    ? found
@@ -161,8 +162,8 @@ std::optional<ChunkHead> TraceReader::next_chunk() {
       window_.skip(sizeof(ChunkHead));
       return head;
     }
-    // Skips only the head. If bytes are missing inside this chunk, the next chunk begins before the
-    // computed end of this one.
+    // Skips only the head of the damaged chunk. If bytes are missing inside this chunk, the next
+    // chunk begins before the computed end of this chunk.
     give_up(is_there ? Lost::place : Lost::file_end, sizeof(ChunkHead));
   }
 }
@@ -335,7 +336,7 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
       if (has_structure)
         check.add(file, files);
       else
-        TraceReader reader(file);  // the constructor throws if the file itself is wrong
+        TraceReader reader(file);  // throws if the file cannot be used
     } catch (const NoTrace& error) {
       no_traces.emplace_back(error.what());
     } catch (const std::runtime_error& error) {

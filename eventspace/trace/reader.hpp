@@ -21,7 +21,7 @@ namespace eventspace {
 /// several fields.
 struct TraceLosses {
   std::uint64_t records_dropped = 0;  ///< records that a full record buffer dropped
-  std::uint64_t records_missing = 0;  ///< records whose numbers are missing in the file
+  std::uint64_t records_missing = 0;  ///< records with numbers that the file lacks
   std::uint64_t damaged_places = 0;   ///< damaged parts, each up to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
   std::uint64_t chunks_unknown = 0;   ///< whole chunks of an unknown version or kind
@@ -35,14 +35,14 @@ struct TraceLosses {
 
 /// A window that slides over a file. Only the bytes inside the window are in memory.
 ///
-/// Why:    The file is open only while the window slides, so that one program can read the files of
+/// Why:    The file is open only while the window slides. A program can therefore read the files of
 ///         thousands of hosts side by side.
 /// Throws: std::runtime_error that names file and reason, if the file cannot be read.
 class FileWindow {
  public:
   explicit FileWindow(std::filesystem::path path);
-  /// Returns the first `wanted` bytes of the window, after reading more of the file if necessary.
-  /// Returns fewer only at the end of the file. The span is valid until the next call.
+  /// Returns the first `wanted` bytes of the window. First reads more of the file if necessary.
+  /// Returns fewer bytes only at the end of the file. The span is valid until the next call.
   std::span<const std::byte> look(std::size_t wanted);
   std::span<const std::byte> look() const { return std::span(bytes_).subspan(begin_, size_); }
   void skip(std::size_t count);  ///< drops bytes from the front of the window
@@ -63,14 +63,14 @@ struct NoTrace : std::runtime_error {
 
 /// Reads the intact parts of one host's file, chunk by chunk, in bounded memory.
 ///
-/// Damage is no error: the reader skips it and continues with the next whole chunk. It never
-/// returns a record that was not written. losses() counts the parts that could not be used, by
-/// reason. If the head of the file is damaged, header() contains only the host's name, which is
-/// taken from the name of the file.
+/// Damage is no error: the reader skips damaged bytes and continues with the next whole chunk. It
+/// never returns a record that was not written. losses() returns counts of the parts that could not
+/// be used, by reason. If the head of the file is damaged, header() contains only the host's name,
+/// which is taken from the name of the file.
 ///
-/// Throws: std::runtime_error that names the file, if it cannot be read. The constructor throws
-///         NoTrace if the file is no trace, and std::runtime_error if the trace has another
-///         version.
+/// Throws: std::runtime_error that names the file, if the file cannot be read. The constructor
+///         throws NoTrace if the file is no trace, and std::runtime_error if the trace has a
+///         different version.
 class TraceReader {
  public:
   explicit TraceReader(const std::filesystem::path& path);
@@ -81,15 +81,15 @@ class TraceReader {
   bool next(std::vector<EventRecord>& records);
   /// Returns the number of the record buffer (recorder.hpp) from which the last chunk came.
   std::uint32_t lane() const { return lane_; }
-  bool ended() const { return ended_; }  ///< whether the end mark was read, so the process finished
-  /// Returns the losses, which are complete when next() has returned false.
+  bool ended() const { return ended_; }  ///< whether the end mark was read (TraceWriter::finish())
+  /// Returns the losses so far. They are complete when next() has returned false.
   const TraceLosses& losses() const { return losses_; }
 
  private:
   struct Lane {
-    std::uint64_t next = 0;  ///< number of the next record if no record is missing
+    std::uint64_t next = 0;  ///< expected number of the next record
     std::uint64_t read = 0;  ///< number of records that were read
-    /// Number of records that were added to the record buffer, as far as the file shows.
+    /// Number of records that were added to the record buffer, as far as the file shows them.
     std::uint64_t existing = 0;
     std::uint64_t dropped = 0;
   };
@@ -117,20 +117,19 @@ class TraceReader {
   TraceLosses losses_;
 };
 
-/// Finds the files of a run and checks that they belong together. Machines without a shared file
-/// system write their own directories, so a run may have several.
+/// Finds the files of a run and checks that they belong together. A run may have several
+/// directories, because machines without a shared file system write directories of their own.
 ///
-/// Files that are no traces are left out, and listed in `no_traces`. The constructor throws if no
-/// file is a trace.
+/// Files that are no traces are left out. `no_traces` lists them.
 ///
 /// Throws: std::runtime_error with all reasons, one per line, each with the name of the file.
-///         Reasons: the structure is missing or wrong; no file is a trace; a trace is of another
-///         version, host or run; a host has two files.
+///         Possible reasons are: the structure is missing or wrong; no file is a trace; a trace has
+///         a different version, host or run than expected; a host has two files.
 struct TraceDirectory {
   struct File {
     std::filesystem::path path;
     std::uint32_t host = 0;  ///< number of the host in the structure
-    TraceHeader header;      ///< only the host is set if the head is damaged
+    TraceHeader header;      ///< if the head is damaged, only the host is set
   };
 
   explicit TraceDirectory(const std::filesystem::path& directory)

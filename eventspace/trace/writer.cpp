@@ -59,15 +59,15 @@ void TraceWriter::finish() {
   if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
-/// Removes the incomplete chunk of a failed write, then writes the end mark, so that readers know
-/// that the process ended and how many records are missing. On a full disk, the end mark fits into
-/// the space of the incomplete chunk.
+/// Removes the incomplete chunk of a failed write, then writes the end mark. The end mark shows
+/// readers that the process ended, and how many records are missing. If the disk is full, the end
+/// mark may use the space of the removed chunk.
 void TraceWriter::say_end_after_failure() {
   std::error_code ignored;
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
   try {
     write_end();
-  } catch (const std::runtime_error&) {  // the first failure is reported, not this one
+  } catch (const std::runtime_error&) {  // finish() throws the earlier error instead
   }
 }
 
@@ -131,7 +131,8 @@ void TraceWriter::write_end() {
   File file = File::to_append(path_);
   std::vector<LaneTotal> totals;
   for (const Lane& lane : lanes_) totals.push_back({lane.records, lane.dropped});
-  // Writes at least one chunk, so that the file gets an end mark even without record buffers.
+  // Writes at least one chunk. The file therefore gets an end mark even if there are no record
+  // buffers.
   constexpr std::size_t totals_max = chunk_payload_bytes_max / sizeof(LaneTotal);
   std::size_t lane = 0;
   do {

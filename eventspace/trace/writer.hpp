@@ -13,22 +13,22 @@
 
 namespace eventspace {
 
-/// Writes a host's trace file while the run goes on, so that a killed process loses little.
+/// Writes a host's trace file during the run, so that a killed process loses few records.
 ///
 /// The constructor writes the head of `<host>.trace`. Each flush() appends one or more chunks for
 /// each record buffer (recorder.hpp) that has new records.
 ///
 /// Why:         Written data are not buffered in the process, so a killed process loses only the
-///              records since its last flush. The file is open only during a write, so one process
+///              records since its last flush. The file is open only during a write, so a process
 ///              can write the files of any number of simulated hosts.
-/// Owns:        Only the file. Borrows the recorder, which must outlive it.
-/// Thread-safe: flush() from any thread, also while other threads add records. A recorder with
-///              WhenFull::flush flushes through this object. Call finish() once, when no thread
-///              adds records or flushes any more.
+/// Owns:        Only the file. Borrows the recorder, which must outlive the writer.
+/// Thread-safe: Any thread may call flush(), even while other threads add records. A recorder with
+///              WhenFull::flush flushes through this object. Call finish() once, after the last
+///              call of flush() and after the last record was added.
 /// Throws:      std::runtime_error that names file and reason. The constructor throws if the file
-///              exists or cannot be created. If a write fails, one call of flush() or finish()
-///              throws. After that, all records that are taken from the recorder count as lost.
-///              Only finish() writes again: it tries to write the end mark.
+///              exists or cannot be created. If a write fails, a single call of flush() or finish()
+///              throws. After a failed write, all further records count as lost. Only finish() then
+///              writes again: it tries to write the end mark.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& directory, const TraceHeader& header,
@@ -53,9 +53,9 @@ class TraceWriter {
     std::uint64_t dropped = 0;
     bool is_notified = true;  ///< whether the file contains the current value of `dropped`
   };
-  /// What drain() does with the error of a failed write: it throws the error, or keeps it until the
-  /// next flush() throws it. A flush of a full record buffer keeps it, because Recorder::add() must
-  /// not throw it.
+  /// Use of the error of a failed write by drain(). `thrown`: drain() throws the error. `kept`: it
+  /// stores the error until the next flush() or finish() throws it. A flush of a full record buffer
+  /// stores the error, because Recorder::add() must not throw it.
   enum class Failure : std::uint8_t { thrown, kept };
   void drain(Failure failure);
   void write(const Recorder::Taken& taken, Lane& lane);
@@ -65,14 +65,15 @@ class TraceWriter {
   std::filesystem::path path_;
   Recorder& recorder_;
   std::vector<Lane> lanes_;
-  std::uint64_t whole_bytes_ = 0;  ///< size of the head and the whole chunks
+  std::uint64_t whole_bytes_ = 0;  ///< size of the file without an incomplete chunk
   bool has_failed_ = false;
   std::string unsaid_;  ///< message of a failure that no call has thrown yet
 };
 
-/// These functions write the files structure.json and config.yaml of a trace directory, and create
-/// the directory if it is missing. All hosts of a run may write the files, because their contents
-/// are the same. Throw std::runtime_error if the file exists with other contents.
+/// The next two functions write the files structure.json and config.yaml of a trace directory. They
+/// create the directory if it is missing. All hosts of a run may write the files, because all write
+/// the same contents.
+/// Throws: std::runtime_error if the file exists with different contents.
 void write_structure(const std::filesystem::path& directory, const Structure& structure);
 void write_config(const std::filesystem::path& directory, std::string_view expanded);
 

@@ -66,7 +66,8 @@ Moment Bindings::latest_store(std::uint32_t element, std::int64_t until_nanos) c
   return element == none ? Moment{} : latest(all_.stores_[element], until_nanos);
 }
 
-/// Returns the latest of `moments` that is not after `until_nanos`; nothing if there is none.
+/// Returns the latest of `moments` that is not after `until_nanos`; an empty Moment if there is
+/// none.
 /// Requires: `moments` are sorted by time.
 template <typename Timed>
 Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_nanos) {
@@ -77,7 +78,7 @@ Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_na
 }
 
 /// Returns the first pass of the operation to which `pass` belongs. It is the pass at which the
-/// operation entered its path, or the first one below a join.
+/// operation entered its path, or the first pass below a join.
 std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   const KeptRound& round = all_.rounds_[all_.passes_[pass].round];
   const Probe* probe = &all_.probe_of(pass);
@@ -85,8 +86,9 @@ std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
   return round.first_pass + probe->place;
 }
 
-/// Like latest(), for the thread whose operation is at `pass`: leaves out moments of this operation
-/// and of the thread's later operations, because the operation cannot wait for them.
+/// Returns the latest of `moments` that is not after `until_nanos`, as latest() does. Leaves out
+/// moments of the operation at `pass` and of later operations of the same thread. The operation
+/// cannot wait for its own moments, or for those of later operations.
 template <typename Timed>
 Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                                   std::int64_t until_nanos) const {
@@ -111,9 +113,9 @@ Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32
   return {};
 }
 
-/// Returns how long a message waited behind earlier ones before it entered an emulated link, as the
-/// record of the link shows. The message reached the link at or after `from_nanos`, and left it at
-/// or before `until_nanos`.
+/// Returns how long a message waited behind earlier messages before it entered an emulated link.
+/// The record of the link shows this time. The message reached the link at or after `from_nanos`,
+/// and left it at or before `until_nanos`.
 std::int64_t Bindings::queued_at(std::uint32_t stage, std::int64_t from_nanos,
                                  std::int64_t until_nanos) const {
   const auto found = all_.passages_.find(stage);
@@ -248,7 +250,8 @@ Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) 
   const KeptPass& read = all_.passes_[pass];
   if ((read.flags & event_numbered) == 0) return latest_of_others(stores, pass, read.up_nanos);
   std::uint64_t number = all_.rounds_[read.round].sequence;
-  // A prefetch accepts any tuple after the one that it read last. It waited for the first of these.
+  // A prefetch accepts any tuple after the tuple that it read last. It therefore waited for the
+  // next tuple after that.
   const std::uint32_t first = first_pass_of(pass);
   const std::uint32_t leaf = all_.probe_of(first).leaf;
   if (leaf != none && all_.shape_.leaves[leaf].thread == none) {
@@ -301,8 +304,8 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   const Probe& probe = all_.probe_of(pass);
   const HopLabels& labels = all_.hop_labels_[probe.hop];
   const bool is_one_way = (here.flags & event_one_way) != 0;
-  // By the records, the result may have passed the collector below before the operation arrived
-  // here. Even then, the time is attributed to the link or network below.
+  // The records may show that the result passed the collector below before the operation arrived at
+  // this collector. Even then, the time counts for the link or network below.
   const bool has_way_up =
       !is_one_way && probe.join == none && all_.pass_at(round, probe.below) != nullptr;
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime,
@@ -335,8 +338,8 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
   if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, probe, best);
   const KeptPass* below = all_.pass_at(round, probe.below);
   if (below != nullptr) {
-    // Some contributors of a join return before its result is known. They did not wait for the
-    // result, so it is left out for them.
+    // Some contributors of a join return before the join's result is known. Such a contributor did
+    // not wait for the result, so the result is no binding moment for it.
     if (probe.join == none || below->up_nanos <= pass.up_nanos)
       best.add({Moment::Kind::up, all_.pass_number(round, probe.below)},
                probe.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
@@ -354,8 +357,8 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
       all_.element_of_probe_[all_.shape_.trees[round.tree].probes[probe.place]];
   if (element == none) return;
   if (is_read_operation(round.kind)) best.add(store_that_was_read(element, number), labels.runtime);
-  // A move into a full element waits until a tuple is observed or discarded, so these moments count
-  // too.
+  // A move into a full element waits until another operation observes or discards a tuple. The end
+  // of that operation is therefore a candidate.
   if (round.kind == move_operation)
     best.add(latest_of_others(all_.rooms_[element], number, pass.up_nanos), labels.runtime);
 }

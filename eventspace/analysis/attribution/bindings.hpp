@@ -10,12 +10,12 @@
 
 namespace eventspace {
 
-/// Reason for which a moment (an event of the run) could not happen earlier: the moment for which
-/// it waited, and the cause of the time between the two. The last three fields are parts of that
-/// time, in the order in which they pass.
+/// Reason for which a moment (an event of the run) could not happen earlier. The moment waited for
+/// the moment `before`; `label` is the cause of the time between the two. The last three fields are
+/// parts of the time between, in the order in which they pass.
 struct Binding {
   Moment before;
-  std::uint32_t label = 0;             ///< cause of the time between both moments: number in Labels
+  std::uint32_t label = 0;             ///< cause of the time since `before`: number in Labels
   std::int64_t queued_nanos = 0;       ///< wait of a message behind other messages
   std::int64_t transmitted_nanos = 0;  ///< transmission of a message's bytes
   std::int64_t noise_nanos = 0;        ///< noise in a computation
@@ -25,23 +25,24 @@ struct Binding {
 ///
 /// Rules tell which moments must precede a moment. For example, a result passes a wrapper only
 /// after it has passed the wrapper below, a join needs all its contributors, and a read needs the
-/// tuple that it returns. The latest of these moments is the binding one. If several are equally
-/// late, one of the same thread is preferred, then one of the same host.
+/// tuple that it returns. The latest of the preceding moments is the binding moment. If several are
+/// equally late, a moment of the same thread is preferred, then a moment of the same host.
 ///
 /// Requires: `all` is complete (MomentReader::prepare()) and outlives the object.
 /// Source: rules of the critical-path analysis of traces (Böhme et al. 2012).
 class Bindings : private MomentTypes {
  public:
-  /// Returns how much of a computation is noise. Arguments: the operations before and after the
-  /// computation, and its length in nanoseconds.
+  /// Returns the noise in a computation, in nanoseconds. Arguments: the operations before and after
+  /// the computation, and its length in nanoseconds.
   using NoiseBetween = std::function<std::int64_t(const ThreadOperation& before,
                                                   const ThreadOperation& after, std::int64_t)>;
   Bindings(const Moments& all, NoiseBetween noise_between)
       : all_(all), noise_between_(std::move(noise_between)) {}
 
-  /// Returns which other moment `moment` had to wait for (Binding::before). The member is empty if
-  /// the trace shows none. If `considered` is not nullptr, appends to it all moments that had to
-  /// precede `moment`.
+  /// Returns the binding of `moment`: the moment for which it waited, and the cause of the time
+  /// between the two moments. Binding::before is empty if the trace does not show for which moment
+  /// `moment` waited. If `considered` is not nullptr, appends all moments that had to precede
+  /// `moment` to `*considered`.
   Binding binding_of(Moment moment, std::vector<Moment>* considered = nullptr) const;
   /// Returns the noise in the computation before an operation of a thread. `order` is the index of
   /// the operation in Moments::operations_of(), and `nanos` is the length of the computation.

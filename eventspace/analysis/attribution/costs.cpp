@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/costs.cpp — runs without findings, predicted by forward passes.
+// eventspace/analysis/attribution/costs.cpp — costs of findings, from predictions of the run
+// without them.
 #include "eventspace/analysis/attribution/costs.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +16,9 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of findings that are sorted by removal: the next one in the order is always the
-/// finding whose removal then shortens the run most. The number of predictions for this grows with
-/// the square of the maximum.
+/// Maximum number of findings that are put in the order of removal. In this order, a finding is the
+/// one whose removal shortens the run most after the findings before it were removed. The number of
+/// predictions grows with the square of this maximum.
 constexpr std::size_t ordered_findings_max = 12;
 
 /// Maximum number of findings whose costs are predicted.
@@ -27,7 +28,7 @@ std::vector<std::uint32_t> computing_of(const Finding& finding, const Predictor&
   const Structure& structure = predictor.structure();
   return predictor.labels_that([&](const TimeLabel& label) {
     if (label.cause != TimeCause::computing) return false;
-    // If a finding names a place in the program, it is only about that place.
+    // A finding that names a place in the program is only about the computations at that place.
     const PlaceInProgram& place = predictor.moments().place_of(label);
     if ((!finding.before.empty() && place.before != finding.before) ||
         (!finding.after.empty() && place.after != finding.after))

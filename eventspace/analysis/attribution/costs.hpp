@@ -12,18 +12,21 @@
 
 namespace eventspace {
 
-/// Returns the change of the run that would remove a finding, for the Predictor; nullopt if the run
-/// without the finding cannot be predicted.
+/// Returns the change by which the Predictor removes a finding from the run. Returns nullopt if the
+/// run without the finding cannot be predicted.
 std::optional<Change> change_without(const Finding& finding, const Predictor& predictor);
 
-/// Sets the cost of each finding: the time by which the run would have been shorter without it, as
-/// predicted. Sorts the findings: first the one whose removal shortens the run most, then the one
-/// whose removal shortens the remaining run most, and so on. Findings whose cost cannot be
-/// predicted follow, and then the hidden ones. Removes the findings that do not cost enough.
+/// Sets the cost of each finding: the predicted time by which the run would have been shorter
+/// without the finding.
+///
+/// Sorts the findings. The first finding is the one whose removal shortens the run most. The second
+/// is the one whose removal then shortens the remaining run most, and so on. Findings whose cost
+/// cannot be predicted follow, and then the hidden findings (Finding::is_hidden). Removes findings
+/// that cost too little to be named (costs_enough()).
 void predict_costs(const Predictor& predictor, Report& report);
 
-/// Returns a sentence on the effect of a small change of the headline's cause, such as 1 ms less
-/// latency, on the run's time. Returns "" if the effect is not known.
+/// Returns a sentence that tells how a small change of the headline's cause, such as 1 ms less
+/// latency, would change the run's time. Returns "" if the effect is not known.
 std::string sensitivity_of_headline(const Predictor& predictor, const TimeReport& time);
 
 }  // namespace eventspace

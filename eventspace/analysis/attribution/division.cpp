@@ -16,9 +16,10 @@
 namespace eventspace {
 namespace {
 
-/// Splits the time before a moment into segments of one cause, and calls `visit` for each. For a
-/// message, the segments are its wait behind others, its transmission and its latency. For a
-/// computation, the last segment is its noise. Time before `until_nanos` is left out.
+/// Splits the time before a moment into segments that have one cause each. Calls `visit` for each
+/// segment. For a message, the segments are its wait behind other messages, its transmission and
+/// its latency. For a computation, the last segment is its noise. Time before `until_nanos` is left
+/// out.
 class Parts {
  public:
   Parts(const std::function<void(const Segment&)>& visit, std::int64_t until_nanos)
@@ -31,7 +32,8 @@ class Parts {
       if (to > from) visit_({from, to, label, moment, binding.before});
     };
     if (label.cause == TimeCause::computing) {
-      // Noise is put at the end of the computation, because other threads wait for it there.
+      // The noise is placed at the end of the computation, because other threads wait for the
+      // computation there.
       const std::int64_t noise = std::min(binding.noise_nanos, end - begin);
       part(begin, end - noise);
       label.cause = TimeCause::noise;
@@ -53,8 +55,8 @@ class Parts {
   std::int64_t until_nanos_;
 };
 
-/// Detects that a walk goes in a circle (Brent 1980). Records that contradict each other can make
-/// moments wait for each other.
+/// Detects that a walk over binding moments goes in a circle (Brent 1980). A circle is possible
+/// because contradictory records can make moments wait for each other.
 class Circle {
  public:
   bool is_closed_by(Moment moment) {
@@ -106,7 +108,7 @@ std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t unti
 
 namespace {
 
-/// Adds up times in rows, one for each operation, cause and place.
+/// Adds up times in rows. There is a row for each combination of operation, cause and place.
 class SumsByRow {
  public:
   using Key = std::tuple<std::string, TimeCause, std::string>;
@@ -146,8 +148,8 @@ constexpr std::array<std::string_view, unknown_reasons> reason_words = {
     "records are missing", "hosts' clocks are not compared", "a thread had not begun",
     "records contradict each other"};
 
-/// Key by which times are added up in rows: a cause and its place. Both directions of a link are
-/// one place, and so are all networks between hosts of one cluster.
+/// Key by which times are added up in rows: a cause and its place. Both directions of a link count
+/// as the same place. All networks between hosts of one cluster count as the same place, too.
 struct PlaceOfCause {
   TimeCause cause = TimeCause::unknown;
   std::uint32_t one = 0;
@@ -198,8 +200,8 @@ PlaceOfCause place_in_thread(const ThreadPart& part, const Structure& structure)
                 : place_of(part.label, structure);
 }
 
-/// Returns a text for the place of a cause; "" if the thread itself computed between two
-/// operations.
+/// Returns a text for the place of a cause; "" if the cause is computing of the thread itself
+/// between two operations.
 std::string where_in_thread(std::uint32_t operation, const PlaceOfCause& place,
                             const Structure& structure) {
   return operation == none && is_of_thread(place.cause) ? "" : where_of_place(place, structure);
@@ -324,9 +326,9 @@ class Division {
 
   void set_headline();
 
-  /// Time on the critical path with one cause and place: in total, by exact cause (headline_cause()
-  /// merges some causes), and by object. The object is a collective or element, or a thread that
-  /// computed.
+  /// Time on the critical path with one headline cause and place: in total, by exact cause, and by
+  /// object. The headline cause merges several exact causes (headline_cause()). An object is a
+  /// collective, an element, or a thread that computed.
   struct HeadlinePart {
     std::int64_t nanos = 0;
     std::map<TimeCause, std::int64_t> by_cause;

@@ -11,23 +11,23 @@
 
 namespace eventspace {
 
-/// Part of the time between a moment (event of the run) and the moment for which it waited. The
-/// part has one cause.
+/// Span of time that has one cause. It lies between a moment (event of the run) and the moment for
+/// which that moment waited.
 struct Segment {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   TimeLabel label;
   Moment moment;  ///< moment that waited
-  Moment before;  ///< moment for which it waited; nothing if there is none
+  Moment before;  ///< moment for which `moment` waited; may be empty
   std::int64_t nanos() const { return end_nanos - begin_nanos; }
 };
 
-/// Walks back in time: from the moment `from` to its binding moment, to the binding moment of that
-/// one, and so on, until `until_nanos`. Calls `visit` for each segment on this way. The segments
-/// adjoin, so their sum is the whole time from `until_nanos` to `from`.
+/// Walks back in time from the moment `from` until `until_nanos`. Each step leads from a moment to
+/// the moment for which it waited. Calls `visit` for each segment of the walk. The segments adjoin,
+/// so their sum is the whole time from `until_nanos` to `from`.
 ///
-/// Returns the number of contradictions: binding moments whose recorded time is after the moment
-/// that waited for them.
+/// Returns the number of contradictions. In a contradiction, the recorded time of a moment is
+/// before that of the moment for which it waited.
 std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t until_nanos,
                         const std::function<void(const Segment&)>& visit);
 
@@ -36,37 +36,39 @@ struct ThreadPart {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   TimeLabel label;
-  /// Index of the operation's name in Moments::names(); none between operations.
+  /// Index in Moments::names() of the thread's operation; none if the part is between operations.
   std::uint32_t name = none;
   std::int64_t nanos() const { return end_nanos - begin_nanos; }
 };
 
-/// Divides the time of a thread from `begin_nanos` to `end_nanos`, as far as the thread existed,
-/// and calls `visit` for each part. The parts have no gaps and do not overlap. Operations are
-/// visited in the order of time, but the parts of one operation from its end to its begin.
+/// Divides the time of a thread from `begin_nanos` to `end_nanos`, as far as the thread existed in
+/// it. Calls `visit` for each part. The parts have no gaps and do not overlap. Operations are
+/// visited in the order of time. The parts of one operation are visited from its end back to its
+/// begin.
 ///
-/// Returns the number of contradictions, as walk_back() does.
+/// Returns the number of contradictions (walk_back()).
 std::uint64_t divide_thread(const Bindings& bindings, std::uint32_t thread,
                             std::int64_t begin_nanos, std::int64_t end_nanos,
                             const std::function<void(const ThreadPart&)>& visit);
 
-/// Returns a row for a part of a thread's time. Only operation, cause and place are set.
+/// Returns a row for a part of a thread's time. Sets only its operation, cause and place.
 TimeRow row_of(const ThreadPart& part, const Moments& moments);
-/// Returns a row for a part of the critical path. Only operation, cause and place are set.
+/// Returns a row for a part of the critical path. Sets only its operation, cause and place.
 TimeRow row_of(const Segment& segment, const Moments& moments);
 
-/// Returns the thread that ended last, whose end is the end of the critical path; none if no thread
-/// has records.
+/// Returns the thread that ended last; none if no thread has records. The critical path ends at the
+/// end of this thread.
 std::uint32_t last_thread_of(const Moments& moments);
 
 /// Divides the time of the run and the time of each thread.
 TimeReport divide_time(const Bindings& bindings);
 
-/// Sets the headline of the report to the largest part of the time that all threads spent together.
-/// Use it if predictions are not possible; otherwise the headline is a part of the critical path.
+/// Sets the headline of the report to the largest part of the total time of all threads. Call this
+/// function if predictions are not possible; otherwise the headline is a part of the critical path.
 void set_headline_by_threads(TimeReport& report);
 
-/// Returns a text for the place of a label, such as "between alpha and beta"; "" if it has none.
+/// Returns a text for the place of a label, such as "between alpha and beta"; "" if the label has
+/// no place.
 std::string where_of(const TimeLabel& label, const Structure& structure);
 
 /// Returns a text that names an operation, such as "allreduce sum" or "receipt of rows from the

@@ -9,7 +9,7 @@
 #include <limits>
 
 namespace eventspace {
-/// Sorts moments so that each comes after all moments that must precede it.
+/// Sorts moments so that each moment comes after all moments that must precede it.
 class ForwardPass::Sorter {
  public:
   explicit Sorter(const Bindings& bindings)
@@ -23,8 +23,8 @@ class ForwardPass::Sorter {
     });
   }
 
-  /// Calls `visit` with each moment in order, its binding, and the places (indexes in this order)
-  /// of the moments that must precede it.
+  /// Calls `visit` for each moment, in order. The arguments are the moment, its binding, and the
+  /// places (indexes in this order) of the moments that must precede it.
   template <typename Visit>
   void for_each(const Visit& visit) {
     for (const std::uint32_t index : by_time_)
@@ -48,12 +48,12 @@ class ForwardPass::Sorter {
     return frame;
   }
 
-  /// Gives a moment its place (index in the order), but first all moments that must precede it and
-  /// have no place yet. By the records these have the same time, or a later time by the clock of
-  /// another host.
+  /// Assigns the next place (index in the order) to the moment `first`. First assigns places to all
+  /// moments without a place that must precede `first`. The recorded time of such a moment equals
+  /// that of `first`, or is later on the clock of another host.
   template <typename Visit>
   void place_with_befores(std::uint32_t first, const Visit& visit) {
-    std::deque<Frame> stack;  // a deque, because adding a frame must not move the others
+    std::deque<Frame> stack;  // a deque, because adding a frame must not move other frames
     stack.push_back(frame_of(first));
     while (!stack.empty()) {
       Frame& top = stack.back();
@@ -105,7 +105,8 @@ ForwardPass::ForwardPass(const Bindings& bindings)
         }
         delay.nanos = befores.empty() ? time : time - latest;
         delay.label = befores.empty() ? fixed : binding.label;
-        // If clocks contradict each other, the delay may be shorter than the sum of its parts.
+        // If the clocks of two hosts contradict each other, a delay may be shorter than the sum of
+        // its parts.
         const std::int64_t whole = std::max<std::int64_t>(0, delay.nanos);
         if (!befores.empty() && binding.transmitted_nanos > 0 && whole > 0) {
           const std::int64_t recorded = std::min(binding.queued_nanos, whole);
@@ -126,16 +127,16 @@ ForwardPass::ForwardPass(const Bindings& bindings)
       });
 }
 
-/// Returns how long a message waits behind earlier ones if it arrives at its link at `from_nanos`.
-/// `free` contains the times at which links become free.
+/// Returns how long a message waits behind earlier messages if it arrives at its link at
+/// `from_nanos`. `free` contains the times at which links become free.
 std::int64_t ForwardPass::queued(const Delay& delay, std::int64_t from_nanos,
                                  const FreeTimes& free) {
   const std::int64_t ready = std::max(free[delay.label], from_nanos);
   return std::max<std::int64_t>(0, ready - from_nanos + std::llround(delay.part_nanos));
 }
 
-/// Returns the length of a delay after a change, without the time that a message waits in a queue,
-/// which queued() returns.
+/// Returns the length of a delay after a change. It does not include the time that a message waits
+/// in a queue; queued() returns that time.
 std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change) {
   const double sent = delay.transmission_nanos;
   const double noise = sent > 0 ? 0 : delay.part_nanos;
@@ -147,7 +148,8 @@ std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change)
   constexpr double most = 9e18;
   std::int64_t nanos = delay.nanos;
   add_to(nanos, std::llround(std::clamp(more, -most, most)));
-  // A recorded delay below 0 comes from a difference between clocks. It remains negative.
+  // A changed delay is at least 0. If the recorded delay is negative, because clocks differ, the
+  // changed delay is at least the recorded delay.
   return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos), nanos);
 }
 

@@ -9,23 +9,24 @@
 
 namespace eventspace {
 
-/// Change of all delays with one label. A delay is the time between a moment of the run and the
-/// latest moment that had to precede it. The factors are at least 0.
+/// Change of the delays with one label. A delay is the time between a moment of the run and the
+/// latest moment that had to precede that moment. The factors are at least 0.
 struct LabelChange {
-  double factor = 1;  ///< factor of the delay without transmission and noise, such as a latency
+  double factor = 1;               ///< factor of the delay except its transmission and noise
   double transmission_factor = 1;  ///< factor of the time to transmit a message
   double noise_factor = 1;         ///< factor of the noise in a computation
-  /// Nanoseconds added to each delay that is, without transmission, at least `least_nanos` long.
-  /// Shorter delays belong to a fast network that carries an emulated link, and remain unchanged.
+  /// Nanoseconds to add to each delay. Delays shorter than `least_nanos` (without transmission)
+  /// remain unchanged, because they belong to a fast network that carries an emulated link.
   double added_nanos = 0;
   double least_nanos = 0;
-  /// Which of the delays with the label change. In the order of the delays, they are those from the
-  /// fraction `from_share` to the fraction `to_share` of the delays' number.
+  /// Part of the delays with the label that changes. In the order of the delays, it is the part
+  /// from the fraction `from_share` of their number to the fraction `to_share`.
   double from_share = 0;
   double to_share = 1;
 };
 
-/// Changes, indexed by number of the label. Labels beyond the end of the list are unchanged.
+/// Changes, indexed by the number of the label. Labels whose numbers are beyond the end of the list
+/// are unchanged.
 using Changes = std::vector<std::vector<LabelChange>>;
 
 /// Prediction of a run after changes.
@@ -39,10 +40,11 @@ struct Prediction {
 /// Predicts the time of the run with changed delays.
 ///
 /// The delay of a moment (event of the run) is the recorded time since the latest moment that had
-/// to precede it. A prediction adds the delay, changed or not, to the predicted time of the latest
-/// of these moments. Messages over a link with a bandwidth are sent one after another, in the
-/// recorded order. Each read returns the same tuple as recorded, and the same values decide a
-/// condition. The prediction is therefore exact if no such decision depends on time.
+/// to precede it. The predicted time of a moment is its delay, changed or not, after the latest
+/// predicted time of the moments that must precede it. Messages over a link with a bandwidth are
+/// sent one after another, in the recorded order. A prediction assumes that each read returns the
+/// recorded tuple, and that the recorded values decide each condition. The prediction is therefore
+/// exact if neither depends on time.
 ///
 /// Requires: the hosts of the run have a common clock.
 /// Memory: about 40 bytes for each record of an operation.
@@ -51,25 +53,25 @@ class ForwardPass {
  public:
   explicit ForwardPass(const Bindings& bindings);
 
-  /// Returns the predicted time of the run. Without changes, it is the recorded time.
+  /// Returns the predicted time of the run. If `changes` is empty, returns the recorded time.
   std::int64_t run_nanos(const Changes& changes) const;
   Prediction predict(const Changes& changes) const;
   /// Returns the typical length of delays with this label, without noise and transmission. It is
-  /// the mean of the lengths, weighted by the lengths. Short delays therefore hardly matter, such
-  /// as those of a fast network that carries an emulated link.
+  /// the mean of the lengths, weighted by the lengths. Short delays, such as those of a fast
+  /// network that carries an emulated link, therefore hardly matter.
   double typical_nanos(std::uint32_t label) const;
 
  private:
   class Sorter;
   struct Delay {
-    // Recorded delay without a message's wait in a queue. If no moment precedes this one, `nanos`
+    // Recorded delay without a message's wait in a queue. If no moment precedes the moment, `nanos`
     // is the recorded time of the moment itself.
     std::int64_t nanos = 0;
     std::uint32_t label = 0;
     std::uint32_t first_before = 0;
     float transmission_nanos = 0;
     // For a computation: its noise. For a message: its recorded wait in the queue, minus the wait
-    // that follows from the messages before it.
+    // for earlier messages that the prediction computes itself.
     float part_nanos = 0;
   };
   // Time from which each link is free, indexed by label.
@@ -78,8 +80,8 @@ class ForwardPass {
   static constexpr std::uint32_t fixed = 0xffffffff;
   static std::int64_t queued(const Delay& delay, std::int64_t from_nanos, const FreeTimes& free);
   static std::int64_t changed(const Delay& delay, const LabelChange& change);
-  /// Returns one change that combines all of `changes` that concern one delay: the delay with this
-  /// label that comes after `passed` earlier ones with the same label.
+  /// Returns a change that combines all of `changes` that concern a certain delay. It is the delay
+  /// with the label `label` that comes after `passed` earlier delays with this label.
   LabelChange change_of(std::uint32_t label, const Changes& changes, std::uint32_t passed) const;
   std::vector<std::int64_t> times_with(const Changes& changes) const;
   std::size_t end_of_befores(std::size_t place) const {
@@ -87,9 +89,10 @@ class ForwardPass {
   }
   std::int64_t run_of(const std::vector<std::int64_t>& times) const;
 
-  // Delay of each moment; sorted so that moments come after those that must precede them.
+  // Delay of each moment. The delays are sorted so that each moment comes after the moments that
+  // must precede it.
   std::vector<Delay> delays_;
-  std::vector<std::uint32_t> befores_;  // lists of the moments that must precede each moment
+  std::vector<std::uint32_t> befores_;  // indexes of the preceding moments of each moment
   std::vector<std::uint32_t> ends_;     // index in `delays_` of the end of each thread
   std::uint32_t labels_ = 0;
   std::vector<std::uint32_t> times_of_label_;  // number of delays with each label

@@ -11,7 +11,8 @@
 
 namespace eventspace {
 
-/// Adds the moments (nodes) of one group operation, and the moments that must precede each of them.
+/// Adds the moments (nodes) of a group operation, and for each of these the moments that must
+/// precede it.
 class MomentReader::GroupNodes {
  public:
   GroupNodes(MomentReader& reader, const WholeOperation& operation, std::uint32_t name)
@@ -88,7 +89,7 @@ class MomentReader::GroupNodes {
   }
 
   /// Finds for each pair of hosts the shortest time of a message. Considers only messages that
-  /// arrived after they were requested.
+  /// arrived after the receiver had requested them.
   void find_passages() {
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
       const HostShare& here = operation_.shares[share];
@@ -138,8 +139,8 @@ class MomentReader::GroupNodes {
   }
 
   /// Finds for each step the step that stands for all steps of the share with the same end. It is
-  /// the last of these that is not a send, because the end of a send only means that its link is
-  /// free for the next message.
+  /// the last of these steps that is not a send. Sends do not count because the end of a send only
+  /// means that its link is free for the next message.
   void find_deciding(const HostShare& share) {
     deciding_.assign(share.steps.size(), 0);
     for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
@@ -152,8 +153,8 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// Makes the begin of a step wait for the latest step of its host that ended before, and for the
-  /// begin of the share.
+  /// Makes the begin of a step wait for the begin of the share, and for the end of the latest
+  /// earlier step of the host.
   void wait_for_step_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t step,
                             std::uint32_t runtime) {
     const std::uint32_t node = nodes.step_begins[step];
@@ -184,8 +185,9 @@ class MomentReader::GroupNodes {
       wait_for(end, begin, all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
       return;
     }
-    // Time at which the message arrived. If the message was requested before it arrived, it is the
-    // end of the step. Otherwise it is estimated by the fastest message between the two hosts.
+    // Time at which the message arrived. If the receiver requested the message before it arrived,
+    // this time is the end of the step. Otherwise it is estimated from the fastest message between
+    // the two hosts.
     const std::uint32_t sent = nodes_[sender->share].step_ends[sender->step];
     const std::uint32_t runtime = all_.labels_.runtime_of(here.host);
     std::int64_t arrival_nanos = one.end_nanos;
@@ -220,7 +222,7 @@ class MomentReader::GroupNodes {
   GroupMessages messages_;
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
-  std::vector<std::uint32_t> deciding_;  // deciding step for each step of the current share
+  std::vector<std::uint32_t> deciding_;  // result of find_deciding(), indexed by step
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };

@@ -14,14 +14,14 @@
 namespace eventspace {
 namespace {
 
-/// How often the threads of a run do the operations with one name.
+/// Counts of how often the threads of a run do the operations with a certain name.
 struct Uses {
   std::string name;
   bool is_collective = false;
   std::uint64_t threads = 0;
-  std::uint64_t least = 0;      // least number of uses, of the threads with any use
+  std::uint64_t least = 0;      // least number of uses by a thread that has uses
   std::uint64_t most = 0;       // greatest number of uses by one thread
-  std::int64_t last_nanos = 0;  // last return of the lowest rank with any use
+  std::int64_t last_nanos = 0;  // last return from a use in the first thread that has uses
 };
 
 class Finder {
@@ -37,14 +37,14 @@ class Finder {
     count_uses();
   }
 
-  /// Returns the index of the Uses whose operations end iterations; nullopt if there are none.
+  /// Returns the index of the Uses whose operations end iterations; nullopt if no operation does.
   std::optional<std::uint32_t> cut() const {
     std::optional<std::uint32_t> best;
     for (const bool of_collectives : {true, false}) {
       for (std::uint32_t number = 0; number < uses_.size(); ++number) {
         const Uses& one = uses_[number];
         if (one.is_collective != of_collectives || one.least < cuts_least) continue;
-        // One thread may have one use less than the others, because it was killed.
+        // A killed thread may have one use less than the other threads.
         if (one.most - one.least > 1) continue;
         if (of_collectives && one.threads != active_) continue;
         if (!best || std::pair(one.least, one.last_nanos) >
@@ -57,9 +57,9 @@ class Finder {
   }
   const Uses& use(std::uint32_t number) const { return uses_[number]; }
 
-  /// For each operation of the name `use`, returns the time at which the last thread returned from
-  /// it. Element 0 is for the first such operation of each thread, element 1 for the second, and so
-  /// on.
+  /// Returns the times at which the last thread returned from an operation with the name `use`.
+  /// Element 0 is the latest return of any thread from its first such operation, element 1 from its
+  /// second, and so on.
   std::vector<std::int64_t> returns_of(std::uint32_t use) const {
     std::vector<std::int64_t> latest;
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
@@ -75,7 +75,7 @@ class Finder {
   }
 
   /// Returns the number of cuts in an iteration. After this number of cuts, the first thread
-  /// repeats its operations. Returns 1 if they never repeat.
+  /// repeats its operations. Returns 1 if the operations never repeat.
   std::size_t period_of(std::uint32_t use) const {
     const std::vector<std::uint64_t> words = words_between(use);
     for (std::size_t period = 1; period <= std::min(cuts_in_iteration_max, words.size() / 2);
@@ -108,8 +108,8 @@ class Finder {
     }
   }
 
-  /// Returns a hash for each section between two cuts. The hash is that of the sequence of
-  /// operations of the first thread that has any cuts. The section before the first cut is left
+  /// Returns a hash for each section between two cuts. The hash covers the sequence of operations
+  /// in the section, by the first thread that has cuts. The section before the first cut is left
   /// out, because programs often begin differently.
   std::vector<std::uint64_t> words_between(std::uint32_t use) const {
     for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
@@ -139,8 +139,8 @@ class Finder {
 struct Ends {
   std::string rule = "none";
   std::string cut_at;
-  std::size_t each = 1;             // each `each`-th of the `times` ends an iteration
-  std::vector<std::int64_t> times;  // each is the latest time of all threads
+  std::size_t each = 1;             // every `each`-th entry of `times` ends an iteration
+  std::vector<std::int64_t> times;  // latest time of any thread at each end
 };
 
 Ends ends_by_operations(const Moments& moments) {
@@ -152,7 +152,8 @@ Ends ends_by_operations(const Moments& moments) {
           finder.returns_of(*cut)};
 }
 
-/// Returns the times of iteration marks; no times if threads set different numbers of marks.
+/// Returns the times of iteration marks. Returns no times if threads set different numbers of
+/// marks.
 Ends ends_by_marks(const Moments& moments) {
   Ends ends{"mark", "", 1, {}};
   std::size_t least = 0;
@@ -182,8 +183,8 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
   Distribution lengths;
   for (std::size_t place = 1; place < cuts.size(); ++place)
     lengths.add(cuts[place] - cuts[place - 1]);
-  // The time before the first cut counts as an iteration only if its length is similar to those of
-  // the iterations. Otherwise it contains other work, such as preparation.
+  // The time before the first cut counts as an iteration only if its length is similar to that of
+  // an iteration. Otherwise it contains other work, such as preparation.
   const std::int64_t usual = lengths.quantile(0.5);
   const std::int64_t first = cuts[0] - begin_nanos;
   std::int64_t from = begin_nanos;

@@ -6,11 +6,11 @@
 
 namespace eventspace {
 
-/// Iterations are cut at the ends of one of the program's operations. Each thread must do that
-/// operation at least this many times; otherwise no iterations are found.
+/// Condition for an operation to end iterations (a cut): each thread that does the operation does
+/// it at least this often.
 inline constexpr std::size_t cuts_least = 4;
-/// An iteration may contain several cuts. The number of cuts n is taken as the period if at least
-/// this share of the sections between cuts equals the section n cuts later.
+/// Condition for n cuts to count as one iteration: at least this share of the sections between cuts
+/// equal the section n cuts later.
 inline constexpr double repeated_share = 0.9;
 /// Maximum number of cuts in one iteration.
 inline constexpr std::size_t cuts_in_iteration_max = 64;
@@ -18,14 +18,15 @@ inline constexpr std::size_t cuts_in_iteration_max = 64;
 /// Finds the iterations of a run. The first of these rules that applies decides where iterations
 /// end:
 ///
-/// - At the marks that threads set, if all threads that set marks set equally many.
-/// - At the collective that all threads call equally often. If there are several, at the one that
-///   is called most often, and of these at the last one in the order of the program.
-/// - At the operation on elements that is called most often, by any threads, but by each of them
-///   equally often.
+/// - At the marks that threads set, if all threads with marks have equally many marks.
+/// - At the collective that all threads call equally often. If there are several such collectives,
+///   at the one with the most calls. If several have the most calls, at the last of them in the
+///   order of the program.
+/// - At the operation on elements that is called most often. Some threads need not call it, but all
+///   threads that call it must do so equally often.
 ///
-/// Two threads that differ by one call count as equal. begin_nanos, end_nanos: begin and end of the
-/// run.
+/// Numbers of calls that differ by 1 count as equal. `begin_nanos` and `end_nanos` are the begin
+/// and end of the run.
 IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos,
                                 std::int64_t end_nanos);
 

@@ -15,9 +15,9 @@ namespace eventspace {
 /// Reason for which the cause of a time is unknown.
 enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
-  clocks_not_compared,  ///< the time depends on a host whose clock is unrelated
-  thread_not_begun,     ///< the chain of moments leads to a thread that began after the run
-  circle,               ///< records contradict each other: the chain of waits never ends
+  clocks_not_compared,  ///< the time depends on a host whose clock cannot be compared
+  thread_not_begun,     ///< the chain of waits leads to a thread that began after the run's begin
+  circle,               ///< records contradict each other, so the chain of waits never ends
 };
 inline constexpr std::uint32_t unknown_reasons = 4;
 
@@ -28,14 +28,15 @@ struct TimeLabel {
   /// - computing, noise: rank of the thread, and number of the place in the program
   /// - link: the two clusters, in the direction of the message
   /// - network: the two hosts, in the direction of the message
-  /// - hold, folding: number of the wrapper; for folding in a group's operation: none, and the host
+  /// - hold, folding: number of the wrapper
+  /// - folding in a group's operation: none, and number of the host
   /// - runtime: number of the host
-  /// - sending: sending host, receiving host
+  /// - sending: the sending host and the receiving host
   /// - unknown: a host, and an UnknownReason
   std::uint32_t one = 0;
   std::uint32_t other = 0;
-  /// For a link: nanoseconds that it needs for each byte, and its declared latency; 0 if they are
-  /// not known. Labels that differ only in these are equal.
+  /// For a link: nanoseconds that it needs for each byte, and its declared latency; 0 = not known.
+  /// Labels that differ only in these two members are equal.
   double nanos_per_byte = 0;
   double latency_nanos = 0;
   friend bool operator==(const TimeLabel& a, const TimeLabel& b) {

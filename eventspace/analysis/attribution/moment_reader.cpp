@@ -115,8 +115,8 @@ std::uint32_t MomentReader::element_named(std::string_view name) {
   return number;
 }
 
-/// Finds for each contributor at a collector (Probe) the element at the end of its path. If its hop
-/// contains a check, also finds the elements into which the check writes requests.
+/// Finds for each contributor at a collector (Probe) the element at the end of its path. If the hop
+/// of the Probe contains a check, also finds the elements into which the check writes requests.
 void MomentReader::find_elements() {
   const Structure& structure = all_.shape_.structure;
   all_.element_of_probe_.assign(all_.shape_.probes.size(), none);
@@ -249,8 +249,8 @@ void MomentReader::keep_all_arrived(const KeptRound& round) {
   all_.all_arrived_[static_cast<std::uint32_t>(all_.rounds_.size() - 1)] = number;
 }
 
-/// Keeps the ends of an operation for which other operations may wait. Such an end stores a tuple,
-/// makes room in an element, or returns to a wrapper that begins a path.
+/// Keeps the end of an operation if other operations may wait for that end. Such an end stores a
+/// tuple, makes room in an element, or returns to a wrapper that begins a path.
 void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Probe& probe) {
   const std::uint32_t number = all_.shape_.trees[round.tree].probes[probe.place];
   const KeptPass& kept = all_.passes_[pass];
@@ -371,8 +371,9 @@ std::string MomentReader::object_of(const ThreadOperation& operation) const {
              : all_.shape_.structure.paths[all_.shape_.leaves[operation.leaf].path].graph;
 }
 
-/// Sets the label of the time before each operation of a thread. The label is computing at this
-/// place of the program, or unknown if records of moves are missing since the previous operation.
+/// Sets the label of the time before each operation of a thread. The label is computing at the
+/// operation's place of the program. If records of moves between the previous operation and this
+/// operation are missing, the label is unknown.
 void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   std::map<std::uint32_t, std::uint64_t> next_moves;  // sequence of the next move, keyed by leaf
   const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);
@@ -393,8 +394,8 @@ void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
   }
 }
 
-/// Sorts the operations of a thread by their begins, and puts their begins and ends into one list
-/// in the order of time. Operations may be nested, with equal begins or ends.
+/// Sorts the operations of a thread by their begins. Puts their begins and ends into a list in the
+/// order of time. Operations may be nested, and nested operations may have equal begins or ends.
 void MomentReader::order_thread(ThreadState& thread) {
   const auto count = static_cast<std::uint32_t>(thread.operations.size());
   if (count == 0) return;
@@ -417,8 +418,8 @@ void MomentReader::order_thread(ThreadState& thread) {
   thread.place_of_begin.resize(count);
   thread.place_of_end.resize(count);
   thread.moments.reserve(2 * std::size_t{count});
-  // Operations that have begun but not ended, sorted by their ends. If several end at the same
-  // time, the one that began last ends first.
+  // Operations that have begun but not ended, sorted by their ends. If several operations end at
+  // the same time, the operation that began last comes first.
   std::set<std::pair<std::int64_t, std::int64_t>> open;
   const auto end_first = [&] {
     const auto place = static_cast<std::uint32_t>(-open.begin()->second);

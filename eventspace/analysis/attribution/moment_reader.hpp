@@ -17,8 +17,8 @@ namespace eventspace {
 
 /// Fills a Moments object from the records of a run.
 ///
-/// If the run has more than `operations_max` records, the later ones are ignored. The lives of the
-/// threads then end with the last operation that was kept.
+/// If the run has more than `operations_max` records, the later records are ignored. The lives of
+/// the threads then end with the last operation that was kept.
 ///
 /// Requires: `all` outlives the reader. prepare() is called once, after the last add(); until
 ///           then the moments are not complete.
@@ -30,9 +30,9 @@ class MomentReader : private MomentTypes {
   void add_cache_read(const EventRecord& record);
   void add_link(const EventRecord& record);
   void add_thread(const EventRecord& life);
-  /// Adds a call by which a thread starts an operation, waits for one, or marks an iteration.
-  /// `leaf` is the begin of the operation's path; none for an operation of a group. `arrival` is
-  /// the index of the record among all records.
+  /// Adds a call by which a thread starts an operation, waits for an operation, or marks an
+  /// iteration. `leaf` is the begin of the operation's path; none for an operation of a group.
+  /// `arrival` is the index of the record among all records.
   void add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival);
   void add(const WholeOperation& operation, const GroupTexts& texts);
   void prepare();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/moments.cpp — moments of a run, by number.
+// eventspace/analysis/attribution/moments.cpp — access to the moments of a run by their numbers.
 #include "eventspace/analysis/attribution/moments.hpp"
 
 #include <algorithm>

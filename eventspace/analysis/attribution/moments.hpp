@@ -17,16 +17,16 @@
 
 namespace eventspace {
 
-/// An event in a run that has one time, such as the begin or end of an operation at a collector (a
-/// wrapper that records operations).
+/// An event of a run at one point in time. Examples are the begin and the end of an operation at a
+/// collector (a wrapper that records operations).
 struct Moment {
   enum class Kind : std::uint8_t {
     nothing,
     down,          ///< an operation passed a collector; `number`: index of its KeptPass
-    up,            ///< the result passed the collector; `number` as for `down`
+    up,            ///< an operation's result passed a collector; `number` as for `down`
     node,          ///< event of a group's operation; `number`: index of a Node
-    thread_begin,  ///< `number`: rank of the thread
-    thread_end,    ///< `number`: rank of the thread
+    thread_begin,  ///< begin of a thread; `number`: rank of the thread
+    thread_end,    ///< end of a thread; `number`: rank of the thread
   };
   Kind kind = Kind::nothing;
   std::uint32_t number = 0;
@@ -37,31 +37,33 @@ struct Moment {
 /// Kind of operation on one object, such as "observe" on an element.
 struct OperationName {
   std::string object;          ///< collective, element or group
-  std::string kind;            ///< "move", "observe", or for a group "allreduce"
+  std::string kind;            ///< such as "move" or "observe"; in a group, such as "allreduce"
   bool is_collective = false;  ///< whether several contributors take part in each operation
   friend auto operator<=>(const OperationName&, const OperationName&) = default;
 };
 
-/// An operation of a thread on a path or in a group, or a call that starts or awaits one.
+/// An operation of a thread on a path or in a group, or a call that starts or awaits such an
+/// operation.
 struct ThreadOperation {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
   std::uint32_t name = 0;     ///< index in Moments::names()
   std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group
-  /// Kind as a number. Operation on a path: kind of operation. Operation of a group:
-  /// group_operation_kind(). Call that starts or awaits an operation: EventKind.
+  /// Kind as a number. It is the kind of operation for an operation on a path, and
+  /// group_operation_kind() for an operation of a group. For a call that starts or awaits an
+  /// operation, it is an EventKind.
   std::uint64_t kind = 0;
   Moment end;
   /// Number of the label of the thread's time before the operation: computing or unknown.
   std::uint32_t label_before = 0;
   std::uint32_t arrival = none;  ///< index of the operation's record among all records
-  /// Sequence of the operation; for a group's operation, number of the host's share.
+  /// Sequence of the operation on its path. For a group's operation: number of the host's share.
   std::uint64_t number = 0;
 };
 
-/// A place in a program where a thread computes: between operations on two objects.
+/// A place in a program at which a thread computes: the place between operations on two objects.
 struct PlaceInProgram {
-  std::string after;  ///< object of the operation before; "" at the begin of the thread
+  std::string after;  ///< object before the computation; "" at the thread's begin
   std::string before;
   friend auto operator<=>(const PlaceInProgram&, const PlaceInProgram&) = default;
 };
@@ -82,10 +84,10 @@ struct MomentTypes {
     std::uint32_t round = 0;
     std::uint32_t bytes : 24 = 0;
     std::uint32_t flags : 8 = 0;
-    // If a thread's path begins at the collector: index of the operation among the thread's
-    // operations.
+    // Index of the operation among its thread's operations. It is set only if a thread's path
+    // begins at the collector.
     std::uint32_t order = 0;
-    bool is_started = false;  // whether the thread continued without the result
+    bool is_started = false;  // whether the thread started the operation without waiting
     bool is_here = false;
   };
   struct KeptRound {
@@ -98,7 +100,7 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     std::uint32_t host = none;
     std::uint32_t name = none;
-    std::uint32_t thread = none;  // rank of the thread, if the node is the begin or end of its call
+    std::uint32_t thread = none;  // rank of the thread whose call begins or ends at the node
     std::uint32_t order = 0;
     bool is_end = false;
     std::uint32_t first_before = 0;
@@ -115,10 +117,10 @@ struct MomentTypes {
   };
   /// Moment at which a tuple was stored in an element.
   struct StoredTuple : TimedMoment {
-    std::uint64_t round = unknown_round;  // round of the tuple, if the tuple is a cluster's value
+    std::uint64_t round = unknown_round;  // round of the tuple, if it is a cluster's value
   };
   static constexpr std::uint64_t unknown_round = ~std::uint64_t{0};
-  /// Call by which a thread starts an operation, or waits for one.
+  /// Call by which a thread starts an operation, or waits for an operation.
   struct ThreadCall {
     std::uint32_t leaf = none;  // number of the path's Leaf; none for a group
     std::uint64_t number = 0;   // sequence of the move, or of the operation in a group
@@ -137,7 +139,7 @@ struct MomentTypes {
     // Indexes in `moments` of the begin and end of each operation.
     std::vector<std::uint32_t> place_of_begin, place_of_end;
   };
-  /// Labels of the time that operations spend between a collector and the next one below.
+  /// Labels of the time that operations spend between a collector and the next collector below.
   struct HopLabels {
     std::uint32_t down = 0;
     std::uint32_t up = 0;
@@ -145,7 +147,7 @@ struct MomentTypes {
     std::uint32_t link_down = none;  // stage of an emulated link that delays on the way down
     std::uint32_t link_up = none;    // stage of an emulated link that delays on the way up
     std::uint32_t check = none;      // condition check, as index in Structure::wrappers
-    std::uint64_t lag = 0;           // number of rounds by which results are late
+    std::uint64_t lag = 0;           // a round returns the result of `lag` rounds before
     bool is_schedule = false;        // whether a group carries out the operation
   };
   struct LinkPassage {
@@ -157,9 +159,9 @@ struct MomentTypes {
     std::uint32_t slot = 0;
     std::int64_t up_nanos = 0;
   };
-  /// Wrapper that begins a path.
+  /// Wrapper that begins a path. `none` = the wrapper has no such element.
   struct Driver {
-    std::uint32_t fills = none;  // element that a prefetch fills
+    std::uint32_t fills = none;  // element into which a prefetch writes
     std::uint32_t sends = none;  // element whose tuples a push sends
     std::uint32_t asks = none;   // element with the requests to which a push replies
     std::vector<TimedMoment> ends;
@@ -177,19 +179,19 @@ class Moments : private MomentTypes {
 
   std::int64_t time_of(Moment moment) const;
   std::uint32_t host_of(Moment moment) const;
-  /// If the moment is the begin or end of a thread, or of an operation of a thread, returns the
-  /// rank of the thread; otherwise none.
+  /// Returns the rank of the thread that begins or ends at the moment, or whose operation begins or
+  /// ends at it. Returns none for other moments.
   std::uint32_t thread_of(Moment moment) const;
   /// Returns the name (index in names()) of the operation to which the moment belongs, or none.
   std::uint32_t name_at(Moment moment) const;
   /// Returns the index in operations_of() of the operation that begins or ends at the moment.
   std::uint32_t order_of(Moment moment) const;
 
-  /// Returns the number of indexes. Moments have indexes from 0 to count() - 1; some of these stand
-  /// for missing records.
+  /// Returns the number of indexes. Moments have indexes from 0 to count() - 1. Some of the indexes
+  /// stand for missing records.
   std::uint32_t count() const;
   std::uint32_t index_of(Moment moment) const;
-  Moment at(std::uint32_t index) const;  ///< nothing if the record is missing
+  Moment at(std::uint32_t index) const;  ///< an empty Moment if the record is missing
 
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   const ThreadLife& life_of(std::uint32_t thread) const { return threads_[thread].life; }
@@ -209,7 +211,7 @@ class Moments : private MomentTypes {
   const Labels& labels() const { return labels_; }
   const Structure& structure() const { return shape_.structure; }
   bool has_common_clock() const { return has_common_clock_; }
-  /// Whether the moments cover only the first part of the run, because it has too many records.
+  /// Whether the moments cover only the first part of the run because the run has too many records.
   bool is_cut() const { return is_cut_; }
 
  private:
@@ -232,34 +234,36 @@ class Moments : private MomentTypes {
   std::vector<Node> nodes_;
   std::vector<Before> befores_;  // sorted by node when prepare() has returned
   std::vector<ThreadState> threads_;
-  std::vector<PlaceInProgram> places_{1};  // index 0: the place before the end of a thread
+  std::vector<PlaceInProgram> places_{1};  // index 0: between the last operation and the end
   std::vector<OperationName> names_;
   std::map<OperationName, std::uint32_t> number_of_name_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> name_of_leaf_kind_;
   std::unordered_map<std::uint32_t, std::uint32_t> name_of_graph_;
 
   std::map<std::string, std::uint32_t, std::less<>> element_numbers_;
-  // Moments at which tuples were stored, indexed by element. For each element they are sorted by
-  // time.
+  // Moments at which tuples were stored, indexed by element. The moments of each element are sorted
+  // by time.
   std::vector<std::vector<StoredTuple>> stores_;
-  // Moments at which tuples were read or discarded, by element.
+  // Moments at which tuples were read or discarded, indexed by element. A read or discard may make
+  // room for a move.
   std::vector<std::vector<TimedMoment>> rooms_;
   std::vector<std::uint32_t> element_of_probe_;  // element at the end of the Probe's path, or none
   // Elements into which the condition check at each Probe writes requests.
   std::vector<std::vector<std::uint32_t>> asked_at_probe_;
   // Drivers (wrappers that begin a path), keyed by leaf.
   std::unordered_map<std::uint32_t, Driver> drivers_;
-  // Ends of the shares of operations that a group carries out for a declared collective, keyed by
-  // host and collective.
+  // Ends of hosts' shares in the operations that a group carries out for a declared collective. The
+  // key is the host and the collective.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
-  // Numbers of the nodes for the moments at which the last contributor arrived at a join, keyed by
-  // round. Only joins without a collector below have such nodes.
+  // Node of the moment at which the last contributor arrived at the lowest join, keyed by round.
+  // Only a join without a collector below has such a node.
   std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
-  // Number of the node of the starting call, keyed by pass.
+  // Node of the return of the call that started an operation, keyed by the operation's first pass.
   std::unordered_map<std::uint32_t, std::uint32_t> starts_;
-  // Elements with the clusters' values that a check combines, keyed by the check's wrapper.
+  // Elements that contain the clusters' values that a check combines, keyed by the check's wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
-  // Indexes of rounds in trees whose results are late by some rounds, keyed by tree and sequence.
+  // Rounds of trees with a `lagged` wrapper, which returns results of earlier rounds. The value is
+  // the index in `rounds_`; the key is tree and sequence.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> lagged_rounds_;
   // Reads of other clusters' values by checks, keyed by the check's wrapper and the round's
   // sequence.

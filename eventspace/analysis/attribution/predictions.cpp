@@ -24,9 +24,10 @@ namespace {
 }
 
 /// Whether results may depend on the order in which values of other clusters arrived. A prediction
-/// keeps the recorded order, so it may then be wrong. With three or more clusters, this also
-/// concerns exact algorithms, because a cluster takes over results that another one has decided. If
-/// results are late by some rounds, the trace does not tell which pushed tuple was used.
+/// keeps the recorded order, and may therefore be wrong. With three or more clusters, results of
+/// exact algorithms may also depend on the order, because a cluster takes over results that another
+/// cluster has decided. If results are late by some rounds, the trace does not show which pushed
+/// tuple was used.
 bool decides_by_arrival(const Structure& structure) {
   return std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
                      [](const Structure::Wrapper& wrapper) {

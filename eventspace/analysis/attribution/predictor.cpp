@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/predictor.cpp — changes of a run, by label.
+// eventspace/analysis/attribution/predictor.cpp — latencies of labels, and changes by label.
 #include "eventspace/analysis/attribution/predictor.hpp"
 
 namespace eventspace {

@@ -11,7 +11,7 @@
 
 namespace eventspace {
 
-/// A change of all delays that have one of these labels.
+/// A change of all delays that have any of the labels `labels`.
 struct Change {
   std::vector<std::uint32_t> labels;
   LabelChange change;
@@ -31,7 +31,7 @@ class Predictor {
   Prediction predict(const std::vector<Change>& changes) const {
     return pass_.predict(by_label(changes));
   }
-  /// Returns the time of the run without a change, which is the recorded time.
+  /// Returns the recorded time of the run.
   std::int64_t recorded_nanos() const { return recorded_nanos_; }
 
   /// Returns the numbers of the labels for which `is` returns true.
@@ -43,7 +43,7 @@ class Predictor {
     return found;
   }
   /// Returns the latency of a label of a link or network. It is the declared latency, or the
-  /// typical one if none was declared. 0 = the label has no latency.
+  /// typical latency if none is declared. Returns 0 if the label has no latency.
   double latency_nanos_of(std::uint32_t label) const;
   /// Returns changes that set the latency of each of the labels `numbers`. The new latency is
   /// `latency_of(latency)`, in nanoseconds. Labels without a latency are left out.

@@ -22,7 +22,7 @@ constexpr double millisecond = 1e6;
 // objects are examined, so that all predictions take about a minute.
 constexpr std::size_t objects_max = 100, objects_least = 10;
 constexpr std::size_t moments_of_all_objects = 400'000'000;
-// A tolerance is the change that makes the run longer by this share.
+// A change equal to the tolerance makes the run longer by this share of its time.
 constexpr double longer_share = 0.01;
 
 class SensitivityFinder {
@@ -50,7 +50,7 @@ class SensitivityFinder {
     std::string name;
     Labels labels;
     bool is_latency = false;
-    std::int64_t nanos = 0;  // time of its labels on the critical path
+    std::int64_t nanos = 0;  // time of `labels` on the recorded critical path
   };
 
   const Structure& structure() const { return predictor_.structure(); }
@@ -165,8 +165,8 @@ class SensitivityFinder {
   }
 
   /// Returns how much latency or computing must be added to make the run 1% longer; nullopt if no
-  /// amount does. `of_step` is the effect of adding `step`. A search is needed, because the time of
-  /// a run is a convex function of the added amount, not a linear one.
+  /// addition makes it so long. `of_step` is the effect of adding `step`. A search is needed,
+  /// because the time of a run is a convex function of the added amount, not a linear one.
   std::optional<double> find_tolerance(double step, std::int64_t of_step,
                                        const std::function<std::int64_t(double)>& longer) const {
     constexpr int tries = 12;

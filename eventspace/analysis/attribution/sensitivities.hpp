@@ -8,13 +8,13 @@
 
 namespace eventspace {
 
-/// Predicts how the run's time depends on each object: each link (each direction, and both
-/// together), each network within a cluster, each host and each cluster. The objects with the
-/// greatest influence come first. If there are more than 100 (fewer in a long run), returns only
-/// those for which the run waited longest.
+/// Predicts how the run's time depends on each object. The objects are each link (each direction,
+/// and both together), each network within a cluster, each host and each cluster. Objects with the
+/// greatest influence come first. If there are more than 100 objects (fewer in a long run), returns
+/// only the objects for which the run waited longest.
 ///
-/// Source: LLAMP (Shen et al. 2024): with fixed decisions, the time of a run is a convex function
-///         of one latency, which consists of straight pieces.
+/// Source: LLAMP (Shen et al. 2024). With fixed decisions, the time of a run is a convex, piecewise
+///         linear function of each latency.
 std::vector<Sensitivity> find_sensitivities(const Predictor& predictor);
 
 }  // namespace eventspace

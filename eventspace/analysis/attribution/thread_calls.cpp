@@ -9,8 +9,9 @@
 
 namespace eventspace {
 
-/// Connects the calls of a thread with the operations that it started. The thread does not wait
-/// during the call that starts an operation. It waits in a later call, if there is one.
+/// Connects the calls of a thread with the operations that it started. The thread does not wait in
+/// the call that starts an operation. If it waits for the operation at all, it does so in a later
+/// call.
 class MomentReader::ThreadCalls {
  public:
   ThreadCalls(MomentReader& reader, std::uint32_t rank)
@@ -59,8 +60,8 @@ class MomentReader::ThreadCalls {
     all_.befores_.push_back({node, before, all_.labels_.runtime_of(host_)});
   }
 
-  /// Replaces a started operation by the call that started it, in the list of the thread's
-  /// operations. The begin of the operation then waits for the call.
+  /// In the list of the thread's operations, replaces a started operation by the call that started
+  /// it. Makes the begin of the operation wait for the call.
   void connect_start(std::uint32_t number, std::uint32_t place) {
     const ThreadCall& call = thread_.calls[number];
     ThreadOperation& one = thread_.operations[place];
@@ -92,7 +93,8 @@ class MomentReader::ThreadCalls {
     const ThreadCall& call = thread_.calls[number];
     const std::uint32_t from = add_node(call.down_nanos, operation.name, false);
     const std::uint32_t to = add_node(call.up_nanos, operation.name, true);
-    // If the wait ended at its deadline, it ended before the operation.
+    // A wait that ended at its deadline ended before the operation. It did not wait for the
+    // operation's end.
     if (all_.time_of(operation.end) <= call.up_nanos) wait_for(to, operation.end);
     ThreadOperation wait = operation;
     wait.down_nanos = call.down_nanos;

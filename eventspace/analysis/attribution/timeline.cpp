@@ -19,8 +19,8 @@ using TimelinePart = TimelineReport::Part;
 using TimelineStep = TimelineReport::Step;
 
 // A piece is an iteration, or a part of a run without iterations. A piece is important if it
-// contains one of the `findings_kept` first findings, or is one of the `longest_kept` longest.
-// `pieces_around` pieces before and after each important one are also kept.
+// contains one of the first `findings_kept` findings, or is one of the `longest_kept` longest
+// pieces. `pieces_around` pieces before and after each important piece are also kept.
 constexpr std::size_t pieces_around = 2;
 constexpr std::size_t findings_kept = 16;
 constexpr std::size_t longest_kept = 12;
@@ -60,7 +60,7 @@ class TimelineLabels {
   std::map<std::tuple<std::string, TimeCause, std::string>, std::uint32_t> numbers_of_rows_;
 };
 
-/// Appends a part. If the last part has the same label and thread, makes the last part longer
+/// Appends a part. If the last part has the same label and thread, makes that last part longer
 /// instead.
 void append_part(std::vector<TimelinePart>& parts, const TimelinePart& part) {
   if (part.nanos <= 0) return;
@@ -97,8 +97,8 @@ class TimelineMaker {
     return origins_[moments_.structure().host_of_thread(thread)];
   }
 
-  /// Finds the time 0 of the timeline: the begin of the run, or without a common clock the begin of
-  /// each host's first thread.
+  /// Finds the time 0 of the timeline. It is the begin of the run. If the hosts have no common
+  /// clock, it is the begin of the first thread of each host.
   void find_origins() {
     const TimeReport& time = report_.time;
     timeline_.has_common_clock = time.has_critical_path;
@@ -178,7 +178,7 @@ class TimelineMaker {
     for (std::size_t piece = 0; piece < begins_.size() && take(piece);) ++piece;
   }
 
-  /// Keeps the parts of a piece. Returns false if there is no room for them.
+  /// Keeps the parts of a piece. Returns false if there is no room for these parts.
   bool take(std::size_t piece) {
     if (!pieces_[piece].empty()) return true;
     if (operations_[piece] > parts_left_) return false;
@@ -213,7 +213,7 @@ class TimelineMaker {
   }
 
   void add_stretches() {
-    std::vector<std::int64_t> kept(moments_.threads());  // total time of each thread's parts so far
+    std::vector<std::int64_t> kept(moments_.threads());  // each thread's time in the stretch so far
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
       if (pieces_[piece].empty()) continue;
       if (piece == 0 || pieces_[piece - 1].empty()) {
@@ -259,8 +259,9 @@ class TimelineMaker {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> shares_;
 };
 
-/// Follows the critical path backwards, and makes steps from one thread to another. A step consists
-/// of the segments between a moment of the one thread and the next moment of the other.
+/// Follows the critical path backwards, and makes its steps. A step that leads from one thread to
+/// another thread consists of the segments between a moment of the first thread and a moment of the
+/// second thread.
 void TimelineMaker::follow_path() {
   const std::uint32_t last = last_thread_of(moments_);
   const Moment end{Moment::Kind::thread_end, last};
@@ -280,7 +281,7 @@ void TimelineMaker::follow_path() {
     after = thread;
   };
   Moment moment;               // moment at which the latest segments end
-  std::uint32_t begin = none;  // thread at the begin of these segments
+  std::uint32_t begin = none;  // thread at the begin of the latest segments
   walk_back(bindings_, end, report_.time.begin_nanos, [&](const Segment& segment) {
     const bool is_computing = is_of_thread(segment.label.cause);
     if (segment.moment != moment) {
@@ -324,9 +325,10 @@ void TimelineMaker::add_share(const Segment& segment) {
   }
 }
 
-/// Converts `segments`, which lead from a moment of one thread to a moment of another, into steps,
-/// and clears them. A host in between is represented by its first thread. A host without threads
-/// counts as part of a message.
+/// Converts `segments` into steps, and clears `segments`. They lead from a moment of the thread
+/// `from` to a moment of the thread `to`. The path may pass other hosts between the two threads.
+/// The first thread of such a host stands for the host; a host without threads counts as part of a
+/// message.
 void TimelineMaker::add_steps(std::vector<Segment>& segments, std::uint32_t from,
                               std::uint32_t to) {
   std::stable_sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
@@ -340,15 +342,15 @@ void TimelineMaker::add_steps(std::vector<Segment>& segments, std::uint32_t from
     return structure.hosts[host].threads > 0 ? structure.hosts[host].first_thread : none;
   };
   std::uint32_t at = from;
-  std::size_t first = 0;  // first segment of the message that is under way
+  std::size_t first = 0;  // first segment that is in no step yet
   const auto arrive = [&](std::size_t end, std::uint32_t there) {
     for (; first < end; ++first) add_step(segments[first], at, there);
     at = there;
   };
   for (std::size_t place = 0; place < segments.size(); ++place) {
     const Segment& one = segments[place];
-    // A host that emulates a link keeps the message for some time. The message still counts as
-    // being on its way.
+    // A host that emulates a link delays the message. The delay counts as part of the message's
+    // step.
     if (is_of_link(one.label.cause)) continue;
     const std::uint32_t begin = thread_at(one.before, at);
     if (begin != none) arrive(place, begin);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/attribution/what_if.cpp — changes of a run, from text to labels.
+// eventspace/analysis/attribution/what_if.cpp — conversion of a user's changes to changes of
+// labels.
 #include "eventspace/analysis/attribution/what_if.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +24,8 @@ using Property = RequestedChange::Property;
 
 constexpr std::array<std::string_view, 5> objects = {"link", "network", "host", "cluster",
                                                      "thread"};
-// Settings that users may ask for, but whose effect cannot be predicted, because the run would send
-// other messages.
+// Settings that a user may ask to change. The effect of such a change cannot be predicted, because
+// the run would then send different messages.
 constexpr std::array<std::string_view, 6> needs_run = {"algorithm", "collective", "root",
                                                        "fan_out",   "schedule",   "config"};
 
@@ -32,7 +33,7 @@ constexpr std::string_view forms =
     "link:A>B.latency=5ms, link:A,B.bandwidth=1Gbit, network:CLUSTER.latency=100us, "
     "host:NAME.speed=1.2, cluster:NAME.speed=1.2 or thread:NAME.speed=1.2";
 
-/// Reads one change from text, and keeps the first mistake in it.
+/// Reads one change from text. Keeps the first mistake in the text.
 class ChangeReader {
  public:
   ChangeReader(std::string_view text, const Structure& structure)
@@ -230,7 +231,7 @@ std::string_view why_nothing_changes(Property property) {
   }
 }
 
-/// Throws ConfigError with all mistakes, if there are any.
+/// Throws a ConfigError that lists all mistakes, unless there are no mistakes.
 void refuse(const std::vector<std::string>& mistakes) {
   if (mistakes.empty()) return;
   std::vector<base::Mistake> all;
@@ -258,7 +259,7 @@ std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
                                const Predictor& predictor) {
   std::vector<Change> changes;
   std::vector<std::string> mistakes;
-  // Labels and properties that an earlier requested change has changed.
+  // Labels and properties that earlier entries of `requested` have changed.
   std::set<std::pair<std::uint32_t, Property>> changed;
   for (const RequestedChange& wanted : requested) {
     const auto numbers = predictor.labels_that(

@@ -14,14 +14,14 @@
 
 namespace eventspace {
 
-/// A host's part of a group operation (group_record.hpp), with the members and steps that this host
-/// recorded for it.
+/// A host's part of a group operation (group_record.hpp): the members and steps that the host
+/// recorded for the operation.
 struct HostShare {
   std::uint32_t host = 0;
   GroupShare share;
   std::vector<GroupMember> members;
   std::vector<GroupStep> steps;  ///< in the order of the steps' ends
-  /// Prediction for the whole operation. Only one of its shares has one.
+  /// Prediction for the whole operation. Only one share of the operation has it.
   std::optional<GroupPrediction> prediction = {};
 
   /// Returns the time from the arrival of the first member on this host to the end of the share.
@@ -29,22 +29,24 @@ struct HostShare {
 };
 
 struct WholeOperation {
-  std::uint32_t text = 0;    ///< number of the text with group, collective and algorithm
-  std::uint32_t number = 0;  ///< index of the operation among those of its group
+  std::uint32_t text = 0;    ///< number of the text that names group, collective and algorithm
+  std::uint32_t number = 0;  ///< index among the operations of its group, from 0
   std::uint32_t hosts = 0;
   bool has_failed = false;
   std::vector<HostShare> shares;  ///< in the order in which the records of the shares arrived
   bool is_complete() const { return shares.size() == hosts; }
   /// Returns the longest duration of a share.
   std::int64_t longest_nanos() const;
-  /// Returns the size of the largest array of a member.
+  /// Returns the size of the largest array that any member has in the operation.
   std::uint64_t bytes_max() const;
 };
 
-/// Assembles group operations from the parts of their hosts, which arrive in any order.
+/// Assembles group operations from their hosts' parts. The parts may arrive in any order.
 ///
-/// Each operation is passed to `done` exactly once: when it is complete, or when it is dropped. The
-/// oldest operations are dropped when memory runs out, and all others at the end.
+/// Each operation is passed to `done` when it is complete or dropped. If the incomplete operations
+/// need more than `bytes_max`, the oldest of them are dropped. At the end of the trace, all
+/// incomplete operations are dropped. If a share arrives after its operation was dropped, the
+/// operation is passed to `done` again.
 class GroupOperations {
  public:
   using ShareDone = std::function<void(const HostShare&)>;
@@ -55,8 +57,7 @@ class GroupOperations {
   void add(std::uint32_t host, const EventRecord& record);
   void finish();
   const GroupTexts& texts() const { return texts_; }
-  /// Returns the number of records that belong to a share whose own record, the last one, is
-  /// missing.
+  /// Returns the number of records that belong to a share whose last record is missing.
   std::uint64_t unended() const { return unended_; }
 
  private:

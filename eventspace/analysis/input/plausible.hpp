@@ -7,8 +7,8 @@
 
 namespace eventspace {
 
-/// Whether a real clock can have shown both times of a record. The difference of two possible times
-/// does not overflow.
+/// Whether a real clock can have shown both times of a record. If so, the difference of the two
+/// times does not overflow.
 inline bool has_possible_times(const EventRecord& record) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;  // more than 70 years
   const std::int64_t down = record.down_nanos;

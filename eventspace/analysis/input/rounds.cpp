@@ -8,7 +8,7 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of blocks (Ended) that a tree keeps. A real run has fewer, so only damaged
+/// Maximum number of blocks (Ended) that a tree keeps. A real run has fewer blocks, so only damaged
 /// sequence numbers reach this limit.
 constexpr std::size_t ended_max = std::size_t{1} << 14;
 
@@ -36,9 +36,10 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
       open_(shape.trees.size()),
       last_(shape.probes.size(), Key{~std::uint64_t{0}, 0}) {}
 
-/// Returns the key of a record's round. Only moves have a sequence number of their own. Other
-/// operations may repeat a sequence number. Then the first operation with this number at each
-/// collector belongs to one round, the second one at each to another round, and so on.
+/// Returns the key of a record's round. Each move has a sequence number of its own. Other
+/// operations may have the same sequence number as earlier operations. In that case, the first
+/// operations with the number at all collectors belong to one round, the second operations to the
+/// next round, and so on.
 RoundTable::Key RoundTable::key_of(std::uint32_t probe, const EventRecord& record) {
   const std::uint64_t operation = record.sequence << 8 | record.kind;
   if (record.kind == move_operation) return {operation, 0};
@@ -125,9 +126,9 @@ void RoundTable::add(std::uint32_t probe, const EventRecord& record, std::int64_
   if (shape_.trees[tree].has_periodic) hand_on_answered(tree, record.sequence);
 }
 
-/// Passes to `done` the rounds before the sequence `before` to which wrappers of the kind
-/// `periodic` replied. No more records of these rounds follow: all threads have continued with
-/// their next operations, and the records of each thread are in order.
+/// If wrappers of the kind `periodic` replied to a round before the sequence `before`, passes this
+/// round to `done`. No more records of such rounds follow, because all threads have continued with
+/// later operations, and the records of each thread are in order.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)

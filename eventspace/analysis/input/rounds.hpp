@@ -15,8 +15,8 @@
 
 namespace eventspace {
 
-/// One operation at one event collector (a wrapper that records operations): the part of its record
-/// that is kept until its round is complete.
+/// Part of the record of an operation at an event collector (a wrapper that records operations). It
+/// is kept until the round of the operation is complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
@@ -28,7 +28,7 @@ struct Pass {
   bool is_here = false;
 };
 
-/// Round: one operation of all contributors of a tree, as far as their records have arrived.
+/// Round of a tree: one operation of all contributors, as far as their records have arrived.
 struct Round {
   std::uint32_t tree = 0;
   std::uint64_t sequence = 0;
@@ -41,18 +41,19 @@ struct Round {
 };
 
 /// Whether every operation of the round got its reply from a wrapper of the kind `periodic`, so
-/// that none continued further down.
+/// that no operation continued further down the path.
 bool is_answered_above(const Shape& shape, const Round& round);
 
-/// Returns the operation of the round at a Probe. Returns nullptr if it is missing, or if `probe`
-/// is none.
+/// Returns the round's operation at the Probe `probe`. Returns nullptr if the operation has no
+/// record, or if `probe` is none.
 const Pass* pass_of(const Shape& shape, const Round& round, std::uint32_t probe);
 
 /// Assembles rounds from the records of all hosts.
 ///
-/// Each round is passed to `done` exactly once: when it is complete, or when it is dropped. The
-/// oldest rounds are dropped when memory runs out, and all others at the end. A round to which
-/// wrappers of the kind `periodic` replied is passed after the next complete round.
+/// Each round is passed to `done` once: when it is complete, or when it is dropped. If the open
+/// rounds need more than `bytes_max`, the oldest of them are dropped. At the end, all open rounds
+/// are dropped. A round to which wrappers of the kind `periodic` replied is passed after the next
+/// complete round.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -63,12 +64,12 @@ class RoundTable {
            std::uint32_t arrival = 0);
   void finish();
 
-  /// Returns the number of operations through joins that belong to no round, because they
-  /// contribute no tuple (are no moves).
+  /// Returns the number of operations through joins that belong to no round because they are not
+  /// moves. Only a move contributes a tuple.
   std::uint64_t passed_by() const { return passed_by_; }
   /// Returns the number of records that arrived after their round was dropped.
   std::uint64_t late() const { return late_; }
-  /// Returns the number of records that are copies of earlier ones.
+  /// Returns the number of records that are copies of earlier records.
   std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -82,8 +83,8 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Tells for a block of successive sequences which rounds of moves were already passed to `done`.
-  /// A late record must not open such a round again.
+  /// Set of the rounds that were already passed to `done`. It covers the rounds of moves in a block
+  /// of successive sequences. A late record must not open a round of this set again.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;
@@ -110,7 +111,7 @@ class RoundTable {
   std::size_t bytes_max_;
   Done done_;
   std::vector<Open> open_;  // open rounds of each tree
-  std::vector<Key> last_;   // key of the latest record of each Probe
+  std::vector<Key> last_;   // key of the latest record of each Probe that is not of a move
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

@@ -108,10 +108,10 @@ class Compiler {
     }
   }
 
-  /// Finds for each emulated link the `forward` wrapper (which passes operations to another host)
-  /// whose messages the link delays. A link on the way down delays messages of the `forward` below
-  /// the link. A link on the way up delays replies of the `forward` above the link. A link that is
-  /// not next to a `forward` delays messages within one host.
+  /// Finds for each emulated link the `forward` wrapper whose messages the link delays. A `forward`
+  /// passes operations to another host. A link on the way down delays messages of the `forward`
+  /// below the link. A link on the way up delays replies of the `forward` above the link. A link
+  /// that is not next to a `forward` delays messages within one host.
   void find_crossings(const std::vector<std::uint32_t>& way) {
     const auto is_transparent = [&](std::uint32_t stage) {
       return is_collector(wrapper_of(stage)) || wrapper_of(stage).job == Job::link;
@@ -236,7 +236,7 @@ class Compiler {
     }
     if (stage == no_stage) {
       // The last hop of a path gets the kind `end`. A hop with a check or a join keeps its own
-      // kind, because time is spent inside the check or join.
+      // kind, because operations spend time in the check or join.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
@@ -295,8 +295,8 @@ class Compiler {
   }
 
   void make_trees() {
-    // Numbers of trees. The key is the join or Probe at the bottom of a tree: whether it is a join,
-    // and the number of the join or Probe.
+    // Numbers of trees. The key identifies the join or Probe at the bottom of a tree: whether it is
+    // a join, and the number of that join or Probe.
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
     for (std::uint32_t number = 0; number < shape_.probes.size(); ++number) {
       std::uint32_t probe = number;

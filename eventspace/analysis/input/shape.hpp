@@ -13,11 +13,11 @@ namespace eventspace {
 inline constexpr std::uint32_t none = 0xffffffff;
 
 /// Kind of the wrappers between an event collector (a wrapper that records operations) and the next
-/// one below. If there are several wrappers, the most important one determines the kind.
+/// collector below. If there are several wrappers, the most important wrapper determines the kind.
 enum class HopKind : std::uint8_t {
-  internal,  ///< wrappers of one host
-  join,      ///< allreduce, reduce, barrier, broadcast
-  crossing,  ///< `forward` to another host, which has the next collector
+  internal,  ///< wrappers on one host that are of none of the kinds below
+  join,      ///< a join: allreduce, reduce, barrier or broadcast
+  crossing,  ///< `forward` to another host, where the next collector is
   link,      ///< an emulated link
   check,     ///< a condition check
   end,       ///< last wrappers of the path, without a collector below
@@ -32,22 +32,22 @@ struct Probe {
   std::uint32_t place = 0;          ///< index in Tree::probes
   std::uint32_t below = none;       ///< number of the Probe at the next collector below
   std::uint32_t above = none;       ///< Probe whose `below` is this Probe; none if a join is above
-  std::uint32_t join = none;        ///< join between this collector and the next one below
-  std::uint32_t join_above = none;  ///< join between this collector and the ones above
+  std::uint32_t join = none;        ///< join between this collector and the next collector below
+  std::uint32_t join_above = none;  ///< join between this collector and the collectors above
   std::uint32_t hop = none;
   std::uint32_t leaf = none;  ///< number of the leaf, if a path begins here
   bool is_remote = false;     ///< whether operations arrive from another host
 };
 
-/// Wrappers between a collector and the next one below. They are the same for all slots of the
-/// collector.
+/// Wrappers between a collector and the next collector below. All slots of the collector have the
+/// same wrappers below it.
 struct Hop {
   HopKind kind = HopKind::internal;
   std::uint32_t stage = 0;     ///< stage of the collector
-  std::uint32_t wrapper = 0;   ///< most important one of the wrappers
-  std::uint32_t wrappers = 0;  ///< number of wrappers up to the next collector
+  std::uint32_t wrapper = 0;   ///< wrapper that determines `kind`
+  std::uint32_t wrappers = 0;  ///< number of wrappers above the next collector
   std::uint32_t from_host = 0;
-  /// Host of the next collector; for a link, host where the message arrives.
+  /// Host of the next collector. For a link: host at which the message arrives.
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
   bool is_wan = false;  ///< whether the hop goes to another cluster, or is a link between clusters
@@ -65,7 +65,7 @@ struct Hop {
 struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
-  std::uint32_t below = none;  ///< Probe of the collector below
+  std::uint32_t below = none;  ///< Probe at the next collector below the join
   /// Probes of the contributors; a slot without a collector has no Probe.
   std::vector<std::uint32_t> contributors;
 };
@@ -74,24 +74,24 @@ struct Join {
 struct Leaf {
   std::uint32_t probe = 0;
   std::uint32_t path = 0;
-  std::uint32_t thread = none;  ///< rank of the thread; none for a path that a wrapper begins
+  std::uint32_t thread = none;  ///< rank of the thread; none if a wrapper begins the path
 };
 
 /// Probes (contributors at collectors) that have rounds in common, because their paths meet in
 /// joins.
 struct Tree {
   std::uint32_t graph = 0;            ///< index in Shape::graphs of the graph of the paths
-  std::vector<std::uint32_t> probes;  ///< sorted: each Probe precedes all Probes above it
-  std::vector<std::uint32_t> joins;   ///< sorted: each join precedes all joins below it
+  std::vector<std::uint32_t> probes;  ///< sorted: Probes closer to the element come first
+  std::vector<std::uint32_t> joins;   ///< sorted: joins closer to the threads come first
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_probe = none;
-  std::uint32_t bottom_join = none;  ///< lowest join, if no collector is below it
+  std::uint32_t bottom_join = none;  ///< lowest join, if no collector is below that join
   bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
 
 /// Groups the contributors at collectors (Probes) of a structure into trees. The Probes of one tree
-/// take part in the same rounds. Borrows the structure, which must outlive it.
+/// take part in the same rounds. Borrows the structure, which must outlive the Shape.
 ///
 /// Throws: std::runtime_error if the structure has more threads, contributors at collectors or
 ///         consecutive stages than can be analysed.
@@ -110,8 +110,8 @@ struct Shape {
   std::uint32_t leaf_of(std::uint32_t path, std::uint32_t thread) const;
 
   const Structure& structure;
-  /// The two hosts between which a stage delays messages, if the stage is an emulated link next to
-  /// a `forward` wrapper. Otherwise `none`.
+  /// The two hosts between which a stage delays messages. Both are `none` unless the stage is an
+  /// emulated link next to a `forward` wrapper.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;
@@ -119,7 +119,7 @@ struct Shape {
   std::vector<LinkWay> link_ways;
   std::vector<std::string> graphs;
   std::vector<Probe> probes;
-  /// Number of each stage's first Probe, with one entry more at the end.
+  /// Number of the first Probe of each stage. A last entry follows: the number of all Probes.
   std::vector<std::uint32_t> first_probe;
   std::vector<Hop> hops;
   std::vector<Join> joins;

@@ -50,8 +50,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   const bool is_move = operation.kind == move_operation;
   if (is_move && leaf.started.erase(operation.sequence) > 0) return -1;
   if (is_start) leaf.started.insert(operation.sequence);
-  // If records of operations in between are missing, the time since the previous record is not one
-  // computation.
+  // If records of earlier operations are missing, the time since the thread's previous record is
+  // not a single computation.
   const bool is_next = !(is_move || is_start) || operation.sequence == leaf.next_sequence;
   if (is_move || is_start) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
@@ -73,8 +73,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
     ++unknown_;
     return -1;
   }
-  // Operations through joins that are no moves belong to no round. The computation before such an
-  // operation cannot make a round late, so it is not kept.
+  // An operation through a join that is not a move belongs to no round. The computation before such
+  // an operation cannot make a round late, so the computation is not kept.
   if (!is_move && !is_start && !is_wait &&
       shape_.trees[shape_.probes[shape_.leaves[number].probe].tree].has_joins())
     return nanos;
@@ -84,8 +84,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   } else {
     const std::uint32_t place = place_between(last, here);
     keep(place, kept);
-    // The kept computation before the thread's first operation is counted at the first place that
-    // is followed by the same operation. That is this place.
+    // The kept computation before the thread's first operation counts at the first place after
+    // which the same operation follows. If the condition is true, `place` is that place.
     if (thread.before_first && thread.before_first->at == here) {
       keep(place, thread.before_first->kept);
       thread.before_first.reset();
@@ -107,7 +107,8 @@ std::uint32_t Computation::group_of(const At& after, const At& before) {
 }
 
 /// Returns the number of the place between two operations. In a real program, a leaf has few
-/// places. If a trace shows more than `places_max`, further ones count as the last one.
+/// places. If a trace shows more than `places_max` places, each further place counts as the last of
+/// them.
 std::uint32_t Computation::place_between(const At& after, const At& before) {
   constexpr std::size_t places_max = 32;
   LeafState& leaf = leaves_[before.leaf];
@@ -166,14 +167,15 @@ void Computation::finish() {
   judge(true);
 }
 
-/// Returns the usual values for each place. The median is taken from the other threads of the same
-/// host, if there are any, because all threads of a slow host are slow.
+/// Returns the usual values for each place. The median is that of the other threads of the same
+/// host, if the host has other threads. Threads of the same host are preferred because all threads
+/// of a slow host are slow.
 std::vector<UsualComputation> Computation::usual() const {
   const std::size_t groups = groups_.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
-  // Medians of threads, keyed by group and host.
+  // Medians of threads. The key is the set of places (index in groups_) and the host.
   std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;
   std::vector<std::int64_t> own(places_.size(), 0);
   for (std::uint32_t number = 0; number < places_.size(); ++number) {
@@ -256,8 +258,8 @@ std::uint32_t Computation::main_place_of(std::uint32_t leaf) const {
 
 namespace {
 
-/// Removes the spectra of the noise from the reports of all threads except the noisiest. A spectrum
-/// needs as much space as all other figures of a thread together.
+/// Removes the noise spectrum from the reports of all but the noisiest threads. The reason is that
+/// a spectrum needs as much space as all other figures of a thread together.
 void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
   constexpr std::size_t spectra_max = 32;
   std::vector<ThreadReport*> with;

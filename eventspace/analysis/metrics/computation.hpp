@@ -25,11 +25,11 @@ namespace eventspace {
 /// operation.
 ///
 /// A computation is compared only with computations at the same place of the program: between the
-/// same two operations. An iteration may have several parts of different length.
+/// same two operations. The reason is that an iteration may have several parts of different length.
 ///
 /// A computation is late if it exceeds its thread's mean over the whole run. Computations are
-/// therefore kept until the end of the analysis. If there are too many, the older half is
-/// classified by the mean so far.
+/// therefore kept until the end of the analysis. If there are too many computations, the mean so
+/// far classifies the older half of them.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
@@ -40,16 +40,16 @@ class Computation {
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
   /// Adds an operation of a thread in a group, or a call that starts or awaits such an operation.
-  /// Its time does not count as computation.
+  /// The time of the operation or call does not count as computation.
   void add_in_group(const EventRecord& record);
   void finish();
 
   /// Adds the figures to a report. `texts` has the names of group operations.
   void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
-  std::vector<std::int64_t> critical_noise() const;  ///< noise in critical computations, by leaf
+  std::vector<std::int64_t> critical_noise() const;  ///< noise in critical computations, per leaf
 
-  /// The path and the kind of a thread's operation. A computation is identified by two objects of
-  /// this type: for the operation before it and for the operation after it.
+  /// The path and the kind of a thread's operation. Two objects of this type identify a
+  /// computation: one for the operation before it, and one for the operation after it.
   struct At {
     std::uint32_t leaf = none;  ///< number of the path's Leaf; none for a group or no operation
     std::uint64_t kind = 0;     ///< number of the kind of operation; 0 = no operation
@@ -62,8 +62,8 @@ class Computation {
   std::uint64_t judged_early() const { return judged_early_; }
 
  private:
-  /// Computation before the first operation of a thread. It is counted at the first place of the
-  /// program that is followed by an operation of the same leaf and kind.
+  /// Computation before the first operation of a thread. It counts at the first place of the
+  /// program after which an operation of the same leaf and kind follows.
   struct First {
     At at;
     KeptComputation kept;
@@ -76,7 +76,7 @@ class Computation {
     At first;
     std::uint64_t first_sequence = 0;
     std::optional<First> before_first;
-    std::set<std::uint32_t> started_shares;  // numbers of shares of started operations
+    std::set<std::uint32_t> started_shares;  // shares of started operations
   };
   /// A place in the program of a thread: between two operations.
   struct PlaceState {
@@ -101,7 +101,7 @@ class Computation {
     return shape_.structure.paths[shape_.leaves[leaf].path].host;
   }
   std::uint32_t group_of(const At& after, const At& before);
-  std::vector<UsualComputation> usual() const;  // usual values of each place
+  std::vector<UsualComputation> usual() const;  // usual values, indexed by place
   void judge(bool all);
   void judge_one(PlaceState& place, const KeptComputation& kept);
   /// Returns the place of a leaf at which the thread computed longest in total, or none.
@@ -118,9 +118,9 @@ class Computation {
   std::vector<ThreadState> threads_;
   std::vector<LeafState> leaves_;
   std::vector<PlaceState> places_;
-  // Sets of places that have equal keys, and therefore compute the same; value: index of the set.
-  // Key: cluster; graph and kind of the operation after the computation; graph and kind of the
-  // operation before it.
+  // Index of the set of places for each key. Threads compute the same at all places with equal
+  // keys. The key is the cluster, then graph and kind of the operation after the computation, then
+  // graph and kind of the operation before the computation.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>,
            std::uint32_t>
       groups_;

@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::uint64_t rows_max = 2048;
 /// Maximum number of rounds whose cache reads are kept until the record of their condition check
-/// arrives. If there are more, the trace lacks the check's records of most of them, so all kept
-/// reads are dropped.
+/// arrives. If there are more rounds, the trace lacks the check's records for most of them, so all
+/// kept reads are dropped.
 constexpr std::size_t used_max = 1 << 18;
 /// Maximum number of sets of clusters for which rounds are counted separately. With five clusters
-/// there are 16 sets, because the cluster of the check is in none.
+/// there are 16 sets, because no set contains the check's own cluster.
 constexpr std::size_t together_max = 64;
 
-/// Returns by how many rounds the result of a condition check is late; 0 if it returns the result
-/// of the round itself.
+/// Returns the number of rounds by which a condition check's result is late; 0 if each round
+/// returns its own result.
 std::uint64_t rounds_of(const Structure::Wrapper& check) {
   const std::string_view text = setting_of(check, "rounds");
   std::uint64_t rounds = 0;
@@ -61,10 +61,11 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// Finds for each prefetch and push the condition check that uses its values. For a prefetch, it is
-/// the check on the same host that combines values of the cluster where the prefetch's path ends.
-/// For a push, it is the check on the host where the push's path ends that combines values of the
-/// cluster where the path begins.
+/// Finds for each prefetch and push the condition check that uses its values.
+/// - For a prefetch, the check is on the same host. It combines values of the cluster where the
+///   prefetch's path ends.
+/// - For a push, the check is on the host where the push's path ends. It combines values of the
+///   cluster where the path begins.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -81,7 +82,8 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // A push into an element whose values the check does not combine carries requests for values.
+      // If the check does not combine the values of an element, a push into that element carries
+      // requests for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -142,7 +144,7 @@ void Conditional::add(const Round& round) {
 /// Adds a round of a condition check. The check first moves the value of its own cluster down. The
 /// time to decide is counted from the return of this move.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
-  if (round.sequence < check.lag) return;  // the first rounds return without a decision
+  if (round.sequence < check.lag) return;  // the first `lag` rounds return without a decision
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;
@@ -160,7 +162,7 @@ void Conditional::add_round(Check& check, const Round& round, const Pass& here, 
     check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-/// Sorts the values of other clusters that a round used by their arrival, and counts them.
+/// Counts the values of other clusters that a round used. Sorts them by time of arrival.
 void Conditional::add_used(Check& check, std::vector<Value>& used) {
   std::stable_sort(used.begin(), used.end(),
                    [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });
@@ -186,8 +188,8 @@ void Conditional::add_used(Check& check, std::vector<Value>& used) {
 
 void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
                           std::uint32_t needed) {
-  // A sequence far beyond those of all rounds is from a damaged record. It would merge all rows
-  // into one, so it is ignored.
+  // A sequence far beyond the sequences of all rounds is from a damaged record. The function
+  // ignores it, because it would merge all rows into one.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
     for (std::size_t row = 0; row < check.rows.size(); row += 2) {
@@ -297,8 +299,8 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   if (one.reads > 0)
     one.cached_share = static_cast<double>(one.cached) / static_cast<double>(one.reads);
   // A value counts as in flight if the check waited for it no longer than the one-way time plus 5%.
-  // The one-way time is only an estimate, half of the two-way time, and the wait also contains the
-  // time to hand over the value.
+  // The 5% are needed because the one-way time is only an estimate, half of the two-way time. The
+  // wait also contains the time to hand over the value.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
   one.by_place = remote.by_place;

@@ -26,9 +26,9 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
-  /// Calls `visit` with the round and time of each wait of a condition check for another cluster,
-  /// if the round has a known critical path. The time is at most the one-way time of the awaited
-  /// value.
+  /// Calls `visit` for each wait of a condition check for the value of another cluster. Waits in
+  /// rounds whose critical path is not known are left out. The arguments are the round's sequence
+  /// and the time of the wait, which is limited to the one-way time of the value.
   template <typename Visit>
   void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
     for (const Check& check : checks_) {
@@ -48,9 +48,9 @@ class Conditional {
   struct Remote {
     explicit Remote(std::size_t exact)
         : wait(exact), waited(exact), ahead(exact), prefetch(exact) {}
-    Distribution wait;  // times that the check waited for the values that it used
+    Distribution wait;  // waits for all values that the check used
     Blocks waits;
-    Distribution waited;  // wait times for values that had not arrived when the check wanted them
+    Distribution waited;  // waits for values that arrived after the check wanted them
     Distribution ahead;
     Distribution prefetch;
     std::uint64_t unused = 0;
@@ -67,13 +67,14 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// The last value for which a round waited. `slot` is the cluster of the value; none if the round
-  /// waited for no value. `nanos` is the time that the decision took.
+  /// The last value for which a round waited. `slot` is the index of the value's cluster in
+  /// Structure::Wrapper::combines; none if the round waited for no value. `nanos` is the time that
+  /// the decision took.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
   };
-  /// Sums over consecutive rounds. The longer the run, the more rounds there are in each row.
+  /// Sums over consecutive rounds. In a long run, a row covers more rounds than in a short run.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;
@@ -85,11 +86,12 @@ class Conditional {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::uint64_t lag = 0;        // number of rounds by which results are late
+    std::uint64_t lag = 0;        // a round returns the result of `lag` rounds before
     std::vector<Remote> remotes;  // indexed like Structure::Wrapper::combines
     // Values of other clusters that each undecided round has used so far, keyed by sequence.
     std::unordered_map<std::uint64_t, std::vector<Value>> used;
-    // Rounds that used the same values of other clusters, keyed by the slots of these values.
+    // Counts of the rounds that used values of the same other clusters, keyed by the slots of these
+    // values.
     std::map<std::vector<std::uint32_t>, Together> together;
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
@@ -119,7 +121,8 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  // Probe and index of each condition check, indexed by tree.
+  // Condition checks, indexed by tree. Each pair is the number of the check's Probe and the index
+  // in checks_.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> probes_;
 };
 

@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
-// Operations whose members arrive within this share of the predicted time are compared with it.
+// An operation is compared with its prediction only if all its members arrive within this share of
+// the predicted time.
 constexpr double arrivals_max = 0.1;
 
-/// Arrivals of threads, or of hosts, at an operation: times of the first, last and second to last
-/// arrival, and the thread or host that arrived last.
+/// Arrivals of threads, or of hosts, at an operation. The members are the times of the first, last
+/// and second to last arrival, and the thread or host that arrived last.
 struct Comings {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = no_end, before_last = no_end;
@@ -80,9 +81,10 @@ void GroupFigures::add(std::uint32_t host, const EventRecord& record) {
   operations_.add(host, record);
 }
 
-/// Adds for each thread of the share the time between its previous operation and this one. Leaves
-/// the time out if the record of the previous operation is missing, or arrives later than this one,
-/// which happens with records of different OS threads.
+/// Adds for each thread of the share the time between its previous operation and this operation.
+/// Leaves the time out if the record of the previous operation is missing or arrives later than the
+/// record of this operation. A record may arrive later if different OS threads made the two
+/// records.
 void GroupFigures::add_share(const HostShare& share) {
   for (const GroupStep& step : share.steps)
     if (step.action == GroupAction::send) add_step(share.host, step);
@@ -134,8 +136,7 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
   has_common_clock_ ? add_between_hosts(operation, kind) : add_within_hosts(operation, kind);
 }
 
-/// Adds an operation of a run without a common clock. Only times on the same host are then
-/// compared.
+/// Adds an operation of a run without a common clock. Compares only times on the same host.
 void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind) {
   for (const HostShare& share : operation.shares)
     for (const GroupMember& member : share.members)
@@ -188,8 +189,8 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
 }
 
-/// Compares the time of an operation with its prediction. A prediction is for members that arrive
-/// at the same time, so operations whose members arrived one after the other are left out.
+/// Compares the time of an operation with its prediction. A prediction assumes members that arrive
+/// at the same time. Operations whose members arrived at different times are therefore left out.
 void GroupFigures::compare_with(const GroupPrediction& prediction, std::int64_t arrivals_nanos,
                                 std::int64_t after_last_nanos, Kind& kind) {
   const auto predicted = static_cast<double>(prediction.predicted_nanos);
@@ -204,14 +205,14 @@ void GroupFigures::compare_with(const GroupPrediction& prediction, std::int64_t 
 }
 
 /// Returns the key under which a part of the critical path is added up. All messages from one
-/// cluster to another have the same key.
+/// cluster to another cluster have the same key.
 GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
   const bool is_message =
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
   if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
     return {segment.from, segment.to};
-  // In a key, a cluster has the number of hosts plus its own number, so that it differs from all
-  // hosts.
+  // In a key, the number of a cluster is increased by the number of hosts, so that it differs from
+  // the numbers of all hosts.
   const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
   return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};
 }
@@ -270,8 +271,8 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
 }
 
 /// Adds a series of values for each kind of operation. The name of a series does not contain the
-/// schedule. If two runs with different schedules are compared, their series then have the same
-/// name.
+/// schedule. Two runs with different schedules therefore have series with the same name, so that
+/// they can be compared.
 void GroupFigures::report_series(Report& report) const {
   for (const auto& [text, kind] : kinds_) {
     const std::string* const name = operations_.texts().find(text);

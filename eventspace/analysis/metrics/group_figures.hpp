@@ -26,9 +26,9 @@ class GroupFigures {
  public:
   static constexpr std::size_t host_pairs_max = 100'000;
 
-  /// Callback for each message of which the trace has both ends, if all hosts have a common clock.
-  /// `begin` is the time at which the message was passed to its link, `end` the time of its
-  /// arrival.
+  /// Callback for each message of which the trace has both ends. It is called only if all hosts
+  /// have a common clock. `begin` is the time at which the message was passed to its link. `end` is
+  /// the time of its arrival.
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
   /// Callback for each operation that is complete or dropped.
@@ -53,7 +53,7 @@ class GroupFigures {
       add_to(nanos, more_nanos);
     }
   };
-  /// Figures of all operations with the same group, collective and algorithm, and therefore with
+  /// Figures of all operations with the same group, collective and algorithm. These operations have
   /// the same text.
   struct Kind {
     explicit Kind(std::size_t exact)
@@ -66,8 +66,9 @@ class GroupFigures {
           per_tuned(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait, predicted;
-    // Both have the time from the last arrival to the end: per_predicted in thousandths of the
-    // predicted time, per_tuned in thousandths of the time that tuning measured.
+    // Time from the last arrival at an operation to the end of the operation. The unit is a
+    // thousandth: in per_predicted of the predicted time, in per_tuned of the time that tuning
+    // measured.
     Distribution per_predicted, per_tuned;
     Blocks times, times_after_last;  // one value for each operation, in the order of the operations
     // Index, in the group, of the operation that `first` describes.
@@ -125,12 +126,12 @@ class GroupFigures {
   const OnMessage on_message_;
   const OnOperation on_operation_;
   GroupOperations operations_;
-  std::map<std::uint32_t, Kind> kinds_;  // figures of each kind, keyed by number of the text
+  std::map<std::uint32_t, Kind> kinds_;  // figures, keyed by the number of the kind's text
   std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // keyed by group and thread
   // For each thread, the end of its last operation in any group.
   std::vector<std::int64_t> last_end_;
   std::map<Pair, Link> clusters_;
-  // Numbers of messages and bytes, keyed by both hosts.
+  // Numbers of messages and bytes, keyed by sending and receiving host.
   std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;
   std::uint64_t other_messages_ = 0;
   std::uint64_t records_ = 0, unknown_ = 0;

@@ -16,8 +16,8 @@ using MessagePlace = GroupMessages::Place;
 /// Identity of a message stream: sending host, receiving host and channel.
 using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Returns the steps with one action (send or receive), keyed by Stream. The steps of a stream are
-/// in the order of their numbers.
+/// Returns the steps that have the action `action` (send or receive), keyed by Stream. The steps of
+/// a stream are in the order of their numbers.
 std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& operation,
                                                        GroupAction action) {
   std::map<Stream, std::vector<MessagePlace>> streams;
@@ -67,8 +67,8 @@ class BackwardWalk {
   }
 
   /// Returns the latest step of the current host that ended at or before at_nanos_. If several
-  /// steps have the same end, prefers one that is not a send. The end of a send only means that its
-  /// link is free for the next message.
+  /// steps have the same end, prefers a step that is not a send. The end of a send only means that
+  /// its link is free for the next message, so a send is the wrong choice.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
     std::uint32_t behind = place_.step;
@@ -95,9 +95,9 @@ class BackwardWalk {
     return true;
   }
 
-  /// Follows a sent message back in time. It left when three things had happened: it had been
-  /// passed to its link, the message before it had left, and the receiver's request had arrived.
-  /// The path continues at the last of these three.
+  /// Follows a sent message back in time. The message left when three things had happened: it had
+  /// been passed to its link, the message before it had left, and the receiver's request had
+  /// arrived. The path continues at the last of these three.
   void send() {
     for (;;) {
       const GroupStep& step = here().steps[place_.step];
@@ -135,7 +135,8 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    // Time that the message took longer than the fastest message was spent on further links.
+    // A message that took longer than the fastest message spent the rest of its time on further
+    // links.
     put(GroupCause::sending, step.peer, here().host, came_in - passage);
     place_ = *sender;
     at_nanos_ = sent_nanos;
@@ -152,7 +153,8 @@ class BackwardWalk {
   }
 
   /// Returns the time from departure to arrival of the operation's fastest message from one host to
-  /// another. If there was none, returns the time of the opposite direction.
+  /// another host. If the operation had no message in this direction, returns the time of the
+  /// opposite direction.
   std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
     for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
       if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;

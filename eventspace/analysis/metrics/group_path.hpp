@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Finds the steps at both ends of each message. The k-th message that was sent on a channel is the
-/// k-th that was received.
+/// Finds the steps at both ends of each message. The k-th message sent on a channel is the k-th
+/// message received on it.
 class GroupMessages {
  public:
   struct Place {
@@ -24,7 +24,7 @@ class GroupMessages {
   /// Requires: `operation` outlives the object.
   explicit GroupMessages(const WholeOperation& operation);
   /// Returns the place of the step at the other end of a message; nullopt if the trace does not
-  /// have it.
+  /// have that step.
   std::optional<Place> other_end_of(Place message) const;
   const GroupStep& step(Place place) const {
     return operation_.shares[place.share].steps[place.step];
@@ -33,35 +33,36 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  // For each step that sends or receives a message: place of the step at the other end of the
-  // message, or its own place if the other end is unknown. Indexed by share (a host's part of the
-  // operation), then by step.
+  // Place of the step at the other end of the message that a step sends or receives; the place of
+  // the step itself if the other end is unknown. Indexed by share (a host's part of the operation),
+  // then by step.
   std::vector<std::vector<Place>> other_ends_;
 };
 
 /// A part of the critical path of an operation.
 struct GroupSegment {
   GroupCause cause = GroupCause::within_hosts;
-  std::uint32_t from = 0;  ///< sending or own host; for a late member, the rank of its thread
-  std::uint32_t to = 0;    ///< receiving or own host
+  std::uint32_t from = 0;  ///< sending host or only host; for a late member, its thread's rank
+  std::uint32_t to = 0;    ///< receiving host, or only host
   std::int64_t nanos = 0;
 };
 
-/// Returns the critical path of an operation. It leads from the end of the host that ended last
-/// back to the arrival of a member. The segments adjoin, so their sum is the time of the operation
-/// from the arrival of its first member.
+/// Returns the critical path of an operation. The path leads from the end of the host that ended
+/// last back to the arrival of a member. The segments adjoin, so their sum is the time of the
+/// operation from the arrival of its first member.
 ///
-/// On each host, a step waits for the latest step that ended before it began.
+/// On each host, a step waits for the latest earlier step: the last step to end before the waiting
+/// step began.
 /// - A message that arrived before its receiver requested it costs nothing. The path continues at
 ///   the step before the request.
 /// - For any other message, the receiver waited for the sender. The message could leave when three
 ///   things had happened: it had been passed to its link, the message before it had left, and the
-///   request of the receiver had arrived. The path continues at the last of these.
-/// - The time of the fastest message between two hosts is their latency. If another message took
-///   longer, the rest of its time counts as sending, because it was spent on further links.
+///   request of the receiver had arrived. The path continues at the last of these three events.
+/// - The time of the fastest message between two hosts counts as their latency. If a message took
+///   longer, the rest of its time counts as sending, because the message spent it on further links.
 ///
 /// Requires: the times of all hosts are on one clock. If they are not, some segments may have a
-///           length below 0; these are left out.
+///           length below 0. Such segments are left out.
 std::vector<GroupSegment> group_path(const GroupMessages& messages);
 
 }  // namespace eventspace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/last_arrivals.cpp — who arrived last, by records and by times.
+// eventspace/analysis/metrics/last_arrivals.cpp — search for the last contributor at a join.
 #include "eventspace/analysis/metrics/last_arrivals.hpp"
 
 #include <algorithm>
@@ -8,8 +8,9 @@
 namespace eventspace {
 namespace {
 
-/// Returns the contributor (Probe) that arrived last at a join. Its record has the flag
-/// event_last_arriver. If no record has that flag, the times decide.
+/// Returns the contributor (Probe) that arrived last at a join. It is the contributor whose record
+/// has the flag event_last_arriver. If no record has this flag, it is the contributor with the
+/// latest arrival time.
 std::uint32_t find_last(const Shape& shape, const Round& round, std::uint32_t number) {
   const Pass* last = nullptr;
   std::uint32_t last_probe = none;

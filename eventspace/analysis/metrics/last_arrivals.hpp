@@ -15,17 +15,17 @@ class LastArrivals {
  public:
   explicit LastArrivals(const Shape& shape);
 
-  /// Finds the last arrival of a round at a join. Returns its time; nullopt if a contributor has no
-  /// record.
+  /// Finds the last arrival of a round at a join. Returns the time of this arrival; nullopt if a
+  /// contributor has no record.
   std::optional<std::int64_t> add(const Round& round, std::uint32_t join);
   /// Returns the contributor (Probe) that arrived last at a join, or none.
   std::uint32_t last(std::uint32_t join) const { return last_[join]; }
-  /// Returns the leaf of the thread for which the round waited, or none. Requires: add() for all
-  /// joins of the tree.
+  /// Returns the leaf of the thread for which the round of the tree `number` waited, or none.
+  /// Requires: add() was called for all joins of the tree.
   std::uint32_t critical_leaf(std::uint32_t number) const;
   /// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Probe
-  /// (contributor at a collector). It is the least time between the last two arrivals, over all
-  /// joins on the path.
+  /// (contributor at a collector). Each join on the path has a time between its last two arrivals;
+  /// the lead is the least of these times.
   std::int64_t lead_of(std::uint32_t probe) const;
 
  private:

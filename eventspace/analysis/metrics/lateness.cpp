@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/lateness.cpp — late computations of iterations, and noise in rounds.
+// eventspace/analysis/metrics/lateness.cpp — lateness of computations, and time that rounds lose to
+// noise.
 #include "eventspace/analysis/metrics/lateness.hpp"
 
 #include <algorithm>

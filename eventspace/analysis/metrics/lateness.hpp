@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/lateness.hpp — late computations of iterations, and noise in rounds.
+// eventspace/analysis/metrics/lateness.hpp — lateness of computations, and time that rounds lose to
+// noise.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,18 +18,18 @@ class Lateness {
  public:
   Lateness(const Shape& shape, const Figures& figures);
 
-  /// Adds the computation before a contribution to a round. `late_nanos` is the time by which it
-  /// exceeded the thread's mean.
+  /// Adds the computation before a contribution to a round. `late_nanos` is the time by which the
+  /// computation exceeded the thread's mean; below 0 = it was shorter.
   void add(std::uint32_t leaf, std::uint64_t sequence, double late_nanos);
-  /// Adds the noise in such a computation. Returns whether the computation was the round's critical
-  /// one.
+  /// Adds the noise in the computation before a contribution to a round. Returns whether the round
+  /// waited for this contribution.
   bool add_noise(std::uint32_t leaf, std::uint64_t sequence, std::int64_t noise_nanos);
 
   void report(Report& report, const Conditional& conditional) const;
 
  private:
   struct Iteration {
-    // Number of bounds in lateness_bounds_nanos that the greatest lateness of a thread exceeded.
+    // Number of bounds in lateness_bounds_nanos that the lateness of the latest thread exceeded.
     std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;
@@ -40,8 +41,8 @@ class Lateness {
     double lost = 0;  // time lost to noise, summed over all threads
   };
   struct Lead {
-    std::uint64_t round = 0;  // number of the round to which `used` refers
-    // Part of the lead of that round (RoundNote::lead_nanos) that noise has already used up.
+    std::uint64_t round = 0;  // sequence of the round to which `used` refers
+    // Part of the lead of `round` (RoundNote::lead_nanos) that noise has already used up.
     std::int64_t used = 0;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/others.hpp — median of a set of values without one of them.
+// eventspace/analysis/metrics/others.hpp — median of all values of a set except one value.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace eventspace {
 
-/// Computes the median of a set of values without one of them, to compare one thread or host with
-/// all others.
+/// Computes the median of all values of a set except one value. It serves to compare a thread or
+/// host with all other threads or hosts.
 class Others {
  public:
   void add(std::int64_t value) { values_.push_back(value); }

@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t least_late = 8;
 constexpr std::size_t first_look = 128;  // maximum number of late computations in the spectrum
 constexpr std::size_t peaks_kept = 12;
-/// Highest frequencies of the two ranges that find_period() searches, as multiples of 1 / `guess`,
-/// where `guess` is the estimated period. It searches the second range only if no period in the
-/// first one fits. The second range is for noise events (ticks) that occur mostly outside of
-/// computations.
+/// Highest frequencies of the two ranges that find_period() searches. They are multiples of 1 /
+/// `guess`, where `guess` is the estimated period. If no period in the first range fits,
+/// find_period() searches the second range. It is for noise events (ticks) that occur mostly
+/// outside of computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
-/// Maximum number of frequencies to try. If there are more, the thread computes so rarely that
-/// ticks are no explanation for its late computations.
+/// Maximum number of frequencies to try. If more frequencies were necessary, the thread computes so
+/// rarely that ticks (noise events) do not explain its late computations.
 constexpr double frequencies_most = 300'000;
 /// Least power of a peak in the spectrum. If the times were random, a frequency would exceed this
 /// power with probability exp(-power), about 6e-6. The probability must be this low because
@@ -50,8 +50,8 @@ Peak peak_at(std::span<const double> times, double frequency) {
           std::arg(sum) / (2 * std::numbers::pi)};
 }
 
-/// Returns the power of each frequency between `from` and `to`, in steps that are finer than a
-/// peak. Returns an empty vector if there would be too many steps.
+/// Returns the power of the frequencies from `from` to `to`, in steps that are smaller than the
+/// width of a peak. Returns an empty vector if there would be too many steps.
 std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
   const double step = 1 / (oversampling * (times.back() - times.front()));
   std::vector<Peak> all;
@@ -61,8 +61,8 @@ std::vector<Peak> powers_between(std::span<const double> times, double from, dou
   return all;
 }
 
-/// Returns a spectrum as points for the report. If there are too many, replaces each group of
-/// neighbouring points by the greatest of them.
+/// Returns a spectrum as points for the report. If there are too many points, replaces each group
+/// of neighbouring points by its point with the greatest power.
 std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
   std::vector<SpectrumPoint> points;
@@ -102,8 +102,9 @@ Peak best_near(std::span<const double> times, double frequency, double reach) {
   return best;
 }
 
-/// Computes the frequency of a peak more exactly, in steps that use more and more times. More times
-/// give a narrower peak, so each step searches only near the result of the step before.
+/// Computes the frequency of a peak more exactly, in several steps. Each step uses more times than
+/// the step before. More times give a narrower peak, so each step searches only near the result of
+/// the step before.
 Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
   while (known < times.size()) {
@@ -115,8 +116,9 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   return best_near(times, peak.frequency, unsure() / 20);
 }
 
-/// Correlation between the computations that are late and those that a period predicts to be late.
-/// It is 0 if the period predicts lateness for every computation, even if most are late.
+/// Correlation between the computations that are late and the computations that a period predicts
+/// to be late. If the period predicts that all computations are late, the correlation is 0, even if
+/// most computations are late.
 class Agreement {
  public:
   void add(bool is_late, bool is_announced) {
@@ -145,8 +147,8 @@ double agreement_of(std::span<const Computed> computations, const Peak& peak, do
   return agreement.value();
 }
 
-/// Returns the periods that fit: they predict well which computations are late. Tries only periods
-/// near the peaks in the spectrum of the first `known` times.
+/// Returns the periods that predict well which computations are late: with at least
+/// least_agreement. Tries only periods near the peaks in the spectrum of the first `known` times.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks) {
@@ -162,8 +164,8 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Returns the period with the best agreement. If several have about the same agreement, returns
-/// the one nearest to `guess`.
+/// Returns the period with the best agreement. If several periods have about the same agreement,
+/// returns the period nearest to `guess`.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
@@ -179,8 +181,8 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
 }
 
 /// Returns how well a period of frequent noise predicts the late computations. Each noise event
-/// (tick) delays the rest of the computation. The next tick follows one period later. A computation
-/// therefore contains one tick more if its first tick is early enough.
+/// (tick) delays the rest of the computation. The next tick follows a period later. A computation
+/// whose first tick is early enough therefore contains one tick more than other computations.
 double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
                                 double origin, const FrequentNoise& noise) {
   const double period = 1 / peak.frequency;
@@ -188,8 +190,9 @@ double agreement_of_early_ticks(std::span<const Computed> computations, const Pe
       (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
   Agreement agreement;
   for (const Computed& one : computations) {
-    // The phase is the mean of the begins of late computations. The first tick is early in late
-    // computations, so the phase is the middle of the range of such begins.
+    // The phase is the mean of the begins of late computations. In late computations the first tick
+    // is early. The phase is therefore the middle of the range of begins from which the first tick
+    // is early.
     const double turns =
         (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
     agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
@@ -223,7 +226,8 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;
   const auto origin = static_cast<double>(computations.front().begin_nanos);
-  // Middle of each late computation, as an estimate of the time of its tick (noise event).
+  // Middle of each late computation. It is the estimated time of the computation's tick (noise
+  // event).
   std::vector<double> times;
   double computed = 0;
   for (const Computed& one : computations) {
@@ -236,8 +240,8 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   const double guess = computed / static_cast<double>(times.size());
   if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
   // Each noise event (tick) makes at most one computation late. If the period is a multiple of the
-  // iteration, ticks occur during computations far more often than by chance. The period may then
-  // be longer than `guess`.
+  // iteration, ticks occur during computations far more often than by chance. In this case the
+  // period may be longer than `guess`.
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());

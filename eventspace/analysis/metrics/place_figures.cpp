@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/place_figures.cpp — usual and late computations of one place.
+// eventspace/analysis/metrics/place_figures.cpp — usual and late computations at one place of a
+// program.
 #include "eventspace/analysis/metrics/place_figures.hpp"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
                 outlier_spreads * static_cast<double>(spread)}));
 }
 
-/// Whether noise events are rarer than computations. In that case a period of rare events predicts
-/// the late computations clearly better than any period of frequent events.
+/// Whether noise events are rarer than computations. The test: a period of noise that is longer
+/// than a computation predicts the late computations clearly better than any shorter period does.
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double sure_agreement = 0.9;
   constexpr double clearly = 0.1;
@@ -30,8 +31,9 @@ bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequen
          period->agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
 }
 
-/// Returns the mean time from the begin of a computation to the begin of the next one at the same
-/// place. Noise and waits are included, because noise events continue during them.
+/// Returns the mean time from the begin of a computation to the begin of the next computation at
+/// the same place. The time of noise and waits is included, because the period of noise events
+/// continues during that time.
 double iteration_of(const std::vector<KeptComputation>& kept) {
   if (kept.size() < 2) return 0;
   const auto [first, last] = std::minmax_element(
@@ -40,8 +42,9 @@ double iteration_of(const std::vector<KeptComputation>& kept) {
   return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(kept.size() - 1);
 }
 
-/// Returns the computations of a place that are still in memory. After a very long run, these are
-/// only the last ones.
+/// Converts the kept computations of a place for find_period(). `outlier` is the duration above
+/// which a computation is late. A late computation counts with the duration `base`. After a very
+/// long run, only the last computations are kept.
 std::vector<Computed> computed_of(const std::vector<KeptComputation>& all, std::int64_t base,
                                   std::int64_t outlier) {
   std::vector<Computed> computed;
@@ -57,7 +60,7 @@ std::vector<Computed> computed_of(const std::vector<KeptComputation>& all, std::
 
 }  // namespace
 
-/// Stores durations below 2^31 ns (about two seconds) in nanoseconds, and longer ones in
+/// Stores durations below 2^31 ns (about two seconds) in nanoseconds, and longer durations in
 /// microseconds.
 KeptComputation::KeptComputation(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence)
     : begin_(begin), sequence_(static_cast<std::uint32_t>(sequence)) {
@@ -90,7 +93,7 @@ void PlaceFigures::keep(const KeptComputation& kept) {
 /// Finds the base of a thread's computations, and the bound above which a computation is an
 /// outlier. If most computations contain noise, the noise changes the median, but not the 1st
 /// percentile. The search therefore starts at the 1st percentile, plus the spread that is usual in
-/// the cluster. Then it computes base and bound from each other until both no longer change.
+/// the cluster. It then computes base and bound from each other until they no longer change.
 void PlaceFigures::find_own_bounds(const UsualComputation& like) {
   const std::int64_t median = all_.quantile(0.5);
   if (all_.count() < base_computations) {
@@ -114,9 +117,9 @@ void PlaceFigures::find_own_bounds(const UsualComputation& like) {
 
 /// Corrects the bounds of a thread if all its computations contain noise. If noise events are more
 /// frequent than computations, each computation contains n or n + 1 events. The difference between
-/// these two kinds of computations is the duration of one event. The thread is then slower than
-/// other threads by n events. A thread with rarer noise may be slower by the same time for another
-/// reason. Only the period of the noise distinguishes these two cases (is_rare()).
+/// these two kinds of computations is the duration of one event. In this case the thread is slower
+/// than other threads by n events. But a thread with rarer noise may be slower by the same time for
+/// a different reason. Only the period of the noise distinguishes the two cases (is_rare()).
 void PlaceFigures::find_noise_in_all(const UsualComputation& like) {
   const double below =
       static_cast<double>(all_.count_at_most(outlier_)) / static_cast<double>(all_.count());

@@ -28,7 +28,8 @@ class KeptComputation {
 
 /// Usual values of computations at the same place of the program.
 struct UsualComputation {
-  /// Median of the host's other threads; if there are none, of the cluster's.
+  /// Median duration on the host's other threads. If the host has no other thread, it is the median
+  /// duration on all threads of the cluster.
   std::int64_t median = 0;
 
   std::int64_t spread = 0;      ///< median minus 10th percentile, of the cluster's threads
@@ -36,7 +37,7 @@ struct UsualComputation {
 };
 
 /// Figures of a thread's computations at one place of its program. Finds the usual duration there,
-/// and the noise in longer computations. The computations are kept until they are judged.
+/// and the noise in longer computations. The computations are kept until judge() has counted them.
 class PlaceFigures {
  public:
   explicit PlaceFigures(std::size_t exact_max);
@@ -51,12 +52,13 @@ class PlaceFigures {
   std::int64_t base() const { return base_; }
   /// Returns the mean duration. Requires: find_bounds().
   double mean() const { return mean_; }
-  /// Returns the noise in a computation of that duration: the time by which it exceeds the base if
-  /// it is an outlier, otherwise 0. Requires: find_bounds().
+  /// Returns the noise in a computation of `nanos`: the time by which it exceeds the base if it is
+  /// an outlier, otherwise 0. Requires: find_bounds().
   std::int64_t noise_in(std::int64_t nanos) const { return nanos > outlier_ ? nanos - base_ : 0; }
   /// Counts one of the kept computations. Returns the noise in it. Requires: find_bounds().
   std::int64_t judge(const KeptComputation& kept);
-  /// Finds the period of the noise in the kept computations. Requires: they are judged.
+  /// Finds the period of the noise in the kept computations. Requires: judge() was called for each
+  /// kept computation.
   void find_period();
   void drop_oldest(std::size_t count);
 
@@ -69,8 +71,8 @@ class PlaceFigures {
   Distribution all_;
   Blocks blocks_;
   Blocks begins_;
-  Blocks quiet_;        // computations, of which outliers count as long as the base
-  Blocks disturbance_;  // noise of each computation: 0 if it is no outlier
+  Blocks quiet_;        // durations of computations without their noise
+  Blocks disturbance_;  // noise of each computation; 0 for one that is no outlier
   std::int64_t longest_nanos_ = -1;
   std::int64_t longest_begin_nanos_ = 0;
   Distribution noise_;  // time by which outliers exceed the base
@@ -79,9 +81,9 @@ class PlaceFigures {
   std::int64_t outlier_ = 0;
   double mean_ = 0;
   // True if the thread is slower than others by a multiple of a noise event's duration, but noise
-  // is not the reason: noise events are rarer than computations.
+  // is not the reason. Noise is not the reason because fewer noise events than computations occur.
   bool is_noise_rare_ = false;
-  bool is_noise_in_all_ = false;  // whether noise in all computations explains that it is slower
+  bool is_noise_in_all_ = false;  // whether noise explains that the thread is slow
   std::optional<double> period_nanos_;
   double period_agreement_ = 0;
   double iteration_ = 0;  // mean duration of an iteration, if the noise has a period

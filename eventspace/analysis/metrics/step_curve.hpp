@@ -10,8 +10,8 @@
 namespace eventspace {
 
 /// Records how a number of objects (the level) changes over time, in bounded memory. The curve has
-/// at most `points_max` steps; if there are more, neighbouring steps are merged. Totals over the
-/// whole time remain exact.
+/// at most `points_max` steps. If the level changes more often, neighbouring steps are merged.
+/// Totals over the whole time remain exact.
 class StepCurve {
  public:
   /// `full` is the greatest possible level; 0 means that there is no limit.
@@ -25,8 +25,8 @@ class StepCurve {
   std::uint64_t most() const { return most_; }
   std::int64_t above_zero_nanos() const { return above_zero_nanos_; }
   std::int64_t full_nanos() const { return full_nanos_; }
-  /// Returns a point for the begin of each step, and one for the end of the last step. Times count
-  /// from `origin_nanos`.
+  /// Returns a point for the begin of each step, and a last point for the end of the last step.
+  /// Times count from `origin_nanos`.
   /// Requires: level() is 0.
   std::vector<TransferReport::Point> points(std::int64_t origin_nanos) const;
 
@@ -43,7 +43,7 @@ class StepCurve {
   const std::size_t points_max_;
   const std::uint64_t full_;
   std::vector<Step> steps_;
-  // Least width of a step; a shorter step is merged with the next one.
+  // Least duration of a step; a shorter step is merged with the next step.
   std::int64_t width_nanos_ = 0;
   std::int64_t since_nanos_ = 0;
   bool has_begun_ = false;

@@ -9,7 +9,7 @@
 namespace eventspace {
 namespace {
 
-/// Returns how many points of a curve are kept for each ordered pair of clusters. The more clusters
+/// Returns the number of points of the curve for each ordered pair of clusters. The more clusters
 /// there are, the fewer points each pair has.
 std::size_t points_of_a_path(std::size_t clusters) {
   constexpr std::size_t points_least = 16, points_of_all = std::size_t{1} << 18;
@@ -87,8 +87,8 @@ void Transfers::add_link(const EventRecord& record) {
       record.up_nanos, record.bytes, true);
 }
 
-/// Adds the requests and replies of crossings to other clusters. Below a join, only the operation
-/// that continued down has records.
+/// Adds the requests and replies at crossings to other clusters. Below a join, only the operation
+/// that continued down the path has records.
 void Transfers::add(const Round& round) {
   if (!is_on_ || round.has_failed) return;
   for (const std::uint32_t number : shape_.trees[round.tree].probes) {
@@ -105,8 +105,8 @@ void Transfers::add(const Round& round) {
   }
 }
 
-/// Adds a message. If the clocks of the hosts differ by more than the time of the message, its end
-/// may come before its begin. The end is then set to the begin.
+/// Adds a message. If the clocks of the hosts differ by more than the time of the message, the end
+/// of the message may be before its begin. The end is then set to the begin.
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;
@@ -131,11 +131,12 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// Adds the oldest `changes` begins and ends of transfers to the curves, and further ones with the
-/// same time as the last of these.
-/// For each ordered pair of clusters, transfers may be known from two sources: records of the
-/// emulated link, and records of both ends of a message. Only one source is counted. The first call
-/// after the pair's first transfer chooses it.
+/// Adds the oldest begins and ends of transfers to the curves. `changes` is their number; further
+/// begins and ends at the same time as the last of them are added, too.
+///
+/// Transfers between two clusters may be known from two sources: records of the emulated link, and
+/// records of both ends of a message. Only one source is counted for each ordered pair of clusters.
+/// The first call of judge() after the pair's first transfer chooses the source.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -144,7 +145,7 @@ void Transfers::judge(std::size_t changes) {
     judged_by_.push_back(paths_[judged_by_.size()].source());
   std::size_t end = std::min(changes, changes_.size());
   while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
-  // Change of the level at one moment, keyed by index in paths_.
+  // Change of the number of transfers at one moment, keyed by the Path's index in paths_.
   std::map<std::uint32_t, std::int64_t> at_once;
   for (std::size_t place = 0; place < end; ++place) {
     const Change& one = changes_[place];
@@ -166,8 +167,8 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Returns the unit that is counted for a pair of clusters: streams of the link, messages on the
-/// link, or messages of which the trace shows only departure and arrival.
+/// Returns what is counted for a pair of clusters: streams of the link, messages on the link, or
+/// messages of which the trace shows only departure and arrival.
 TransferBasis Transfers::basis_of(const Path& path) const {
   if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;
@@ -209,7 +210,7 @@ TransfersReport Transfers::finish() {
     see(path.counted().first_nanos, path.counted().last_nanos);
     all.add(path.counted());
   }
-  if (begin_nanos_ > end_nanos_) return report;  // no transfer was recorded
+  if (begin_nanos_ > end_nanos_) return report;  // there are no records
   report.run_nanos = end_nanos_ - begin_nanos_;
   for (const auto& [clusters, number] : numbers_) {
     const Path& path = paths_[number];

@@ -18,21 +18,22 @@
 namespace eventspace {
 
 /// Counts for each ordered pair of clusters how many transfers are under way at the same time. If
-/// the trace has records of the emulated link between the two clusters, these records are counted.
-/// Otherwise the messages of which the trace has both ends are counted.
+/// the trace has records of the emulated link between the two clusters, the transfers in these
+/// records are counted. Otherwise, messages are counted if the trace has records of both their
+/// ends.
 ///
 /// Why:   Allgathers over several clusters differ in how they keep the links between clusters busy
 ///        (Gupta and Vadhiyar 2007, figure 9).
-/// Order: Transfers may be added in any order. Their begins and ends are kept in memory until there
-///        are `changes_max` of them. Then the older half is evaluated. If a transfer that began in
-///        the evaluated time is added later, the curve and the maximum lack its part in that
-///        time.
+/// Order: Transfers may be added in any order. Their begins and ends are kept in memory. When
+///        `changes_max` of them are kept, the older half is evaluated. If a transfer that began in
+///        the evaluated time is added later, the curve and the maximum lack the part of the
+///        transfer in that time.
 /// Clock: All hosts must have one clock. Otherwise no transfers are counted.
 class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
 
-  void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< extends the time of the run
+  void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< includes a span in the run
   /// Returns the begin of the run, as far as the records show it; 0 if there are none.
   std::int64_t run_begin_nanos() const { return begin_nanos_ > end_nanos_ ? 0 : begin_nanos_; }
   /// Requires: the transfer's hosts are in the structure of the trace (not checked).
@@ -88,12 +89,12 @@ class Transfers {
   const Shape& shape_;
   const bool is_on_;
   const std::size_t changes_max_;
-  const std::size_t points_max_;  // maximum number of points of a pair's curve
+  const std::size_t points_max_;  // maximum number of points in the curve of a Path
   // Index in paths_ for each pair of clusters.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
   std::vector<Path> paths_;
-  // Source that is counted for each Path. The first judge() after the Path's first transfer chooses
-  // it.
+  // For each Path, the Source whose records are counted. The first judge() after the Path's first
+  // transfer chooses the Source.
   std::vector<Source> judged_by_;
   std::vector<Change> changes_;
   std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();

@@ -29,7 +29,8 @@ Blocks::Row all_of(const BlockRows& rows) {
 
 /// Returns the length of the blocks of the block bootstrap: the number of consecutive rows that are
 /// resampled together. Long blocks cover the dependence between rounds; short blocks are more
-/// numerous. With the square root of the number of rows, the number of blocks equals their length.
+/// numerous. The length is the square root of the number of rows, so that there are as many blocks
+/// as rows in a block.
 std::size_t length_of(const BlockRows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }
@@ -64,7 +65,7 @@ double student_of_normal(double z, double freedom) {
 
 double mean_of(const BlockRows& rows) { return mean_of_row(all_of(rows)); }
 
-/// The last row may have fewer rounds, and has less weight accordingly.
+/// The last row may have fewer rounds than the other rows. Its weight is accordingly less.
 MeanEstimate estimate_mean(const BlockRows& rows, std::mt19937_64& random) {
   const std::size_t length = length_of(rows);
   BlockRows long_rows(rows.size());  // sum of each `length` consecutive rows, cyclically

@@ -41,8 +41,8 @@ Difference compare_rows(const BlockRows& before, const BlockRows& after, double 
   return one;
 }
 
-/// Returns the series of a report, keyed by figure and object. If several have the same key, all
-/// except the first get a number.
+/// Returns the series of a report, keyed by figure and object. If several series have the same key,
+/// a number is added to the key of each series except the first.
 std::map<std::string, const Series*> by_name(const Report& report) {
   std::map<std::string, const Series*> named;
   for (const Series& series : report.series) {
@@ -55,11 +55,11 @@ std::map<std::string, const Series*> by_name(const Report& report) {
   return named;
 }
 
-/// Parts of a thread's mean time, keyed by operation and words of the cause.
+/// Parts of a thread's mean time, keyed by operation and by the text that names the cause.
 using PartsByName = std::map<std::pair<std::string, std::string>, PartDifference>;
 
-/// Adds the parts of a thread's mean time in a run to the member `nanos` of `parts`. The rest of
-/// the run's time is a further part.
+/// Adds the parts of a thread's mean time in a run to the members `nanos` of `parts`. The part of
+/// the run's time that they do not cover is a further part.
 void add_parts(const TimeReport& time, std::int64_t PartDifference::*nanos, PartsByName& parts) {
   std::int64_t rest = time.run_nanos;
   const auto threads = static_cast<std::int64_t>(std::max<std::uint64_t>(1, time.threads));
@@ -256,8 +256,8 @@ class ComparisonText {
     if (all_.differences > told) line(fmt::format("  ... and {} more", all_.differences - told));
   }
 
-  /// Returns the number of differences that have the same figure as `one`, if nearly all objects
-  /// with this figure changed by a similar share; otherwise 0.
+  /// Checks whether nearly all objects with the figure of `one` changed by a similar share. If so,
+  /// returns the number of differences with this figure; otherwise returns 0.
   std::size_t changed_alike(const Difference& one) const {
     constexpr std::size_t least = 4;
     constexpr double nearly_all = 0.9, similar = 2;

@@ -15,16 +15,16 @@
 namespace eventspace {
 
 /// Least change of a figure that counts as a difference: a share of the old value, and a number of
-/// nanoseconds. The change must reach both, and its confidence interval must exclude 0.
+/// nanoseconds. The change must reach both limits, and its confidence interval must exclude 0.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
 /// Probability that all confidence intervals of a comparison are correct at the same time. Each
-/// interval is therefore wider than for a single figure. Otherwise, some of hundreds of equal
-/// figures would seem to differ.
+/// interval is therefore wider than an interval for a single figure. Otherwise a comparison of
+/// hundreds of equal figures would report that some of them differ.
 inline constexpr double interval_share = 0.95;
 
-/// One figure in two runs: its means in nanoseconds, and a confidence interval (`low` to `high`) of
-/// the change. `is_one` tells whether the change counts as a difference.
+/// One figure in two runs: its two means in nanoseconds, and a confidence interval for the change,
+/// from `low` to `high`. `is_one` tells whether the change counts as a difference.
 struct Difference {
   std::string figure;
   std::string what;
@@ -51,7 +51,7 @@ void describe(Visitor& visit, const Difference& one) {
               "True if the interval excludes 0 and the change is large enough.");
 }
 
-/// Part of the mean time of a thread in two runs: time for one operation and one cause.
+/// Time that a thread spent on average in one operation for one cause, in each of two runs.
 struct PartDifference {
   std::string operation;
   std::string text;  ///< cause and place, as text
@@ -78,7 +78,7 @@ struct RunDifference {
   std::uint64_t iterations_before = 0;
   std::uint64_t iterations_after = 0;
   std::optional<Difference> iteration;  ///< nullopt if a run has too few iterations
-  bool has_equal_cuts = true;  ///< whether iterations of both runs are cut at the same operation
+  bool has_equal_cuts = true;  ///< whether the iterations of both runs end at the same operation
   std::vector<PartDifference> parts;  ///< largest change first; their sum is the change of the run
   std::int64_t change() const { return after_nanos - before_nanos; }
 };
@@ -132,13 +132,13 @@ void describe(Visitor& visit, const Comparison& comparison) {
   visit.field("only_after", comparison.only_after, units::none, "Figures of the second run only.");
 }
 
-/// Compares the series of two reports. The intervals are those of estimate_mean(). The seed makes
-/// the result repeatable. `least_share` replaces difference_share.
+/// Compares the series of two reports. The confidence intervals are computed with estimate_mean().
+/// The seed makes the result repeatable. `least_share` replaces difference_share.
 Comparison compare(const Report& before, const Report& after, double least_share = difference_share,
                    std::uint64_t seed = 1);
 
 /// Returns whether the mean iteration became longer by more than `share` of its old time, and not
-/// by chance. nullopt if a run has too few iterations to tell.
+/// by chance. Returns nullopt if a run has too few iterations to decide.
 std::optional<bool> is_slower(const Comparison& comparison, double share);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);

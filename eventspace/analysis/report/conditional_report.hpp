@@ -22,8 +22,8 @@ struct ConditionalReport {
     std::uint64_t late = 0;
     double cached_share = 0;
     std::vector<std::uint64_t> by_place;
-    /// One-way time from the other cluster; below 0 = unknown. If it is unknown, `in_flight` and
-    /// `late` are unknown as well.
+    /// One-way time from the other cluster; below 0 = unknown. If this time is unknown, `in_flight`
+    /// and `late` are unknown as well.
     std::int64_t one_way_half_nanos = -1;
     Summary wait;
     Summary ahead;
@@ -36,7 +36,8 @@ struct ConditionalReport {
     std::uint64_t needing = 0;
     std::uint32_t needed_max = 0;
   };
-  /// Counts of the operations that needed the values of exactly these clusters.
+  /// Counts of the operations that needed the values of all clusters in `clusters`, and of no
+  /// further cluster.
   struct Together {
     std::vector<std::string> clusters;
     std::uint64_t operations = 0;
@@ -49,7 +50,7 @@ struct ConditionalReport {
   double cached_share = 0;
   std::vector<std::uint64_t> by_values_needed;
   Summary time_to_decide;
-  std::vector<Point> decision_times;  ///< at most 2048 points; each stands for equally many rounds
+  std::vector<Point> decision_times;  ///< at most 2048; each point covers equally many rounds
   std::vector<Remote> remotes;
   std::vector<Together> together;
   std::uint64_t other_together = 0;

@@ -12,8 +12,8 @@
 
 namespace eventspace {
 
-/// Causes of time on a round's critical path. The path goes through the contributor that arrived
-/// last at each join.
+/// Causes of time on a round's critical path. At each join, the path goes through the contributor
+/// that arrived last.
 enum class Cause : std::uint8_t {
   computation,
   noise,  ///< time by which a computation exceeds the base of its thread

@@ -11,8 +11,8 @@
 namespace eventspace {
 namespace {
 
-/// Binary logarithm of the number of ranges from each power of two to the next one. Each range is
-/// at most 1/128 of its values wide.
+/// Binary logarithm of the number of ranges from each power of two to the next power of two. The
+/// width of a range is at most 1/128 of its values.
 constexpr int precision_bits = 7;
 
 constexpr std::size_t blocks_max = 256;
@@ -36,7 +36,7 @@ std::uint32_t Distribution::index_of(std::int64_t value) {
                                     (magnitude >> shift));
 }
 
-/// Returns the least number of a range.
+/// Returns the least number in the range with this index.
 std::int64_t Distribution::least_of(std::uint32_t index) {
   const std::uint32_t shift =
       std::max(1u, index >> precision_bits) - 1;  // no shift up to 255, see index_of

@@ -13,8 +13,7 @@ namespace eventspace {
 /// contain any times.
 void add_to(std::int64_t& sum, std::int64_t value);
 
-/// Summary of a distribution, as reports contain it. If the distribution is empty, all fields are
-/// 0.
+/// Summary of a distribution in a report. If the distribution is empty, all fields are 0.
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
@@ -43,7 +42,7 @@ void describe(Visitor& visit, const Summary& summary) {
   visit.field("max", summary.max, units::as_field, "Greatest value.", some);
 }
 
-/// Bin of a histogram: number of values from `from` to `to` - 1.
+/// Bin of a histogram. It counts the values from `from` to `to` - 1.
 struct Bin {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -51,10 +50,10 @@ struct Bin {
   friend bool operator==(const Bin&, const Bin&) = default;
 };
 
-/// Summarises many numbers in little memory. It keeps up to `exact_max` numbers themselves. If
-/// there are more, it divides the values into ranges narrower than 1% of the values, and keeps the
-/// count and mean of the numbers in each range. If all numbers in a range are equal, that mean is
-/// exact. Count, mean, minimum and maximum of the distribution are always exact.
+/// Summarises many numbers in little memory. It stores each of the first `exact_max` numbers. If
+/// there are more numbers, it stores only the count and mean of the numbers in each range of
+/// values. A range is narrower than 1% of its values. If all numbers in a range are equal, their
+/// mean is exact. Count, mean, minimum and maximum of the distribution are always exact.
 class Distribution {
  public:
   explicit Distribution(std::size_t exact_max = 1024) : exact_max_(exact_max) {}
@@ -64,14 +63,14 @@ class Distribution {
   std::int64_t sum() const { return sum_; }
   double mean() const;
   double deviation() const;
-  /// Returns the quantile: the least number for which at least `share` of all numbers are not
-  /// greater; 0 if the distribution is empty.
+  /// Returns the quantile: the least number x such that at least the fraction `share` of the
+  /// numbers are at most x. Returns 0 if the distribution is empty.
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
   Summary summary() const;
   /// Returns the non-empty bins of a histogram in ascending order. 32 bins of equal width span the
-  /// values from a power of two to the next one. The bins have the same limits in all
-  /// distributions, so that they can be added.
+  /// values from each power of two to the next power of two. All distributions have bins with the
+  /// same limits, so that their histograms can be added.
   std::vector<Bin> bins() const;
 
  private:
@@ -89,21 +88,21 @@ class Distribution {
   std::size_t exact_max_;
   std::uint64_t count_ = 0;
   std::int64_t sum_ = 0;
-  double centre_ = 0;  // mean so far; squares_: sum of squared deviations from it (Welford 1962)
-  double squares_ = 0;
+  double centre_ = 0;   // mean of the numbers so far (Welford 1962)
+  double squares_ = 0;  // sum of their squared deviations from the mean
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
   // All numbers while there are at most exact_max_; otherwise empty.
   std::vector<std::int64_t> samples_;
   std::vector<Range> ranges_;  // sorted by index; empty while samples_ contains all numbers
-  // Range of the last number; the next number is often in the same range.
+  // Index of the range that contains the latest number. The next number is often in the same range.
   std::size_t last_range_ = 0;
 };
 
-/// Sums of a sequence of numbers in rows. Each row is the sum of equally many consecutive numbers.
-/// There are at most 256 rows; as more numbers arrive, pairs of rows are merged. Adjacent numbers
-/// may depend on each other, but are mostly in the same row. Rows can therefore be resampled as if
-/// they were independent.
+/// Divides a sequence of numbers into rows. Each row is the sum of equally many consecutive
+/// numbers. There are at most 256 rows; when more numbers arrive, pairs of rows are merged.
+/// Adjacent numbers may depend on each other, but most of them are in the same row. Rows can
+/// therefore be resampled as if they were independent.
 class Blocks {
  public:
   struct Row {

@@ -22,7 +22,7 @@ namespace eventspace {
 /// Unit of the numbers in a field.
 struct Unit {
   std::string_view name;       ///< "" if the field has no number
-  bool is_at_least_0 = false;  ///< whether values are never below 0, even if their type permits it
+  bool is_at_least_0 = false;  ///< true if no value is below 0, although the type is signed
 };
 
 namespace units {
@@ -36,27 +36,27 @@ inline constexpr Unit share{"share of 1", true};
 inline constexpr Unit ratio{"ratio"};
 inline constexpr Unit iterations{"iterations"};
 inline constexpr Unit at_once{"at once", true};
-inline constexpr Unit as_field{"unit of the field"};  ///< unit of the field with the distribution
+inline constexpr Unit as_field{"unit of the field"};  ///< unit of the field with the Summary
 inline constexpr Unit deviation{"unit of the field", true};
 }  // namespace units
 
-/// Whether a field is in the JSON of this report, and the condition on which it is left out in
-/// general. A field without a condition is always present.
+/// Whether a field is in the JSON of this report. The other members state the condition on which
+/// any report leaves the field out. A field without a condition is always present.
 struct Presence {
   bool is_here = true;
-  std::string_view condition = {};  ///< completes "Left out ..."; "" = never left out
-  /// If the condition is that another field has a certain value: name of that field, and the value
-  /// as JSON text.
+  std::string_view condition = {};  ///< words that follow "Left out" in the docs; "" = none
+  /// Name of another field; "" = none. If there is a name, the condition is that the other field
+  /// has the value `value`.
   std::string_view field = {};
-  std::string_view value = {};
+  std::string_view value = {};  ///< value of the field `field` in JSON
 };
 
 inline Presence left_out(bool is_left_out, std::string_view condition) {
   return {!is_left_out, condition};
 }
-/// Returns the presence of a field that is left out of the JSON if another field, `field`, is 0.
-/// `count` is the value of that other field. All fields with the same condition are left out
-/// together.
+/// Returns the presence of a field that the JSON leaves out if another field is 0. `field` is the
+/// name of the other field, and `count` is its value. All fields with the same condition are left
+/// out together.
 inline Presence left_out_if(std::string_view field, std::uint64_t count) {
   return {count != 0, {}, field, "0"};
 }

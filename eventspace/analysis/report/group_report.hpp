@@ -20,12 +20,14 @@ namespace eventspace {
 /// the arrival of a member.
 enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to the arrival at which the path begins
-  /// Wait until the sender's link accepted the message, for example after earlier messages.
+  /// Wait until the sender's link accepted the message, for example because the link still sent
+  /// earlier messages.
   sending,
-  /// Transit of a message or of the request for it, up to the transit time of the fastest message.
-  /// If the send has no record: time from the request to the arrival of the message.
+  /// Transit of a message, or of the request for a message. At most the transit time of the fastest
+  /// message counts. If no record shows the send, it is the time from the request to the arrival of
+  /// the message.
   latency,
-  folding,  ///< folds and copies of schedules
+  folding,  ///< execution of the folds and copies of a schedule
   within_hosts,
 };
 inline constexpr std::size_t group_causes = 5;
@@ -35,8 +37,8 @@ constexpr std::string_view group_cause_name(GroupCause cause) {
   return name_in(group_cause_names, cause);
 }
 
-/// Figures of the operations of one collective in one group by one algorithm. Without a common
-/// clock, times between hosts are unknown and left empty.
+/// Figures of the operations of one collective in one group by one algorithm. If the hosts have no
+/// common clock, the times between hosts are unknown and therefore empty.
 ///
 /// Units: Nanoseconds.
 struct GroupReport {
@@ -73,10 +75,10 @@ struct GroupReport {
   Summary predicted;           ///< predicted times of single operations
   std::uint64_t compared = 0;  ///< operations that were compared with their predictions
   double per_predicted = 0;    ///< median of time after the last arrival / predicted time
-  double per_tuned = 0;        ///< the same for the time that tuning measured; 0 = not tuned
+  double per_tuned = 0;        ///< median of time after last arrival / tuned time; 0 = not tuned
 
-  /// Whether the operations take another time than the row of the table promises, because the
-  /// network, the hosts or their load have changed since it was tuned.
+  /// Whether the operations take more or less time than tuning measured for their schedule. If so,
+  /// the network, the hosts or their load have changed after the tuning.
   bool is_stale() const {
     return compared >= stale_operations_least && per_tuned > 0 &&
            std::abs(per_tuned - 1) > stale_change;
@@ -156,8 +158,8 @@ void describe(Visitor& visit, const GroupReport& report) {
       left_out(!report.first, "without a common clock"));
 }
 
-/// Times of a thread between two successive operations of a group, without the time in operations
-/// of other groups.
+/// Times that a thread spends between successive operations of one group. They exclude the time in
+/// operations of other groups.
 struct GroupMemberReport {
   std::string name, group, host, cluster;
   Summary computation;
@@ -180,7 +182,8 @@ void describe(Visitor& visit, const GroupMemberReport& member) {
               "Time behind the last but one thread, in total.");
 }
 
-/// Messages of groups between two clusters, within one cluster, or between two hosts.
+/// Figures of the messages that groups send between two clusters, within one cluster, or between
+/// two hosts.
 struct GroupLinkReport {
   std::string from, to;
   bool is_wan = false;

@@ -20,8 +20,7 @@ using Field = ObjectType::Field;
 
 constexpr std::size_t columns_max = 100;
 
-/// Returns text such as "count = 0", or "" if the presence of the field does not depend on another
-/// field.
+/// Returns text such as "count = 0"; "" if no other field decides whether the field is present.
 std::string other_value(const Presence& presence, std::string_view form) {
   if (presence.field.empty()) return {};
   return fmt::format(fmt::runtime(form), presence.field, presence.value);
@@ -79,7 +78,7 @@ Json schema_of(const ObjectType& type) {
   return schema;
 }
 
-/// Prints a value in one line if it fits, otherwise with a line for each entry.
+/// Prints a value in one line if it fits into a line; otherwise prints a line for each entry.
 std::string print(const Json& json, std::size_t indent) {
   const std::string line = json.dump();
   if (!json.is_structured() || json.empty() || indent + line.size() <= columns_max) return line;
@@ -131,8 +130,8 @@ std::string typescript_of(const Json& type) {
   return type["type"] == "string" || type["type"] == "boolean" ? type["type"] : Json("number");
 }
 
-/// Prints a field in the layout of the formatter prettier. It is one line, or the type is on the
-/// next line, or each word has its own line.
+/// Prints a field in the layout of the formatter prettier. The field takes one line, or has its
+/// type on a second line, or has a line for each word.
 std::string typescript_of(const Field& field) {
   const std::string name = field.name + (may_be_left_out(field.presence) ? "?" : "");
   const std::string type = typescript_of(field.type);

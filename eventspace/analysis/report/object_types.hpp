@@ -24,7 +24,7 @@ struct ObjectType {
     Unit unit;
     std::string help;
     Presence presence;
-    bool is_included = false;  ///< whether the field comes from the type `included`
+    bool is_included = false;  ///< whether the field comes from the type ObjectType::included
   };
   std::string name;
   std::string help;
@@ -145,8 +145,8 @@ class ObjectTypes {
 
 /// A format of JSON files, with the texts of its documentation: a JSON schema and a Markdown page.
 struct FileFormat {
-  std::string title;               ///< title of the schema, after "PATHS"
-  std::string title_with_article;  ///< title of the page, after "Fields of"
+  std::string title;               ///< rest of the schema's title after the word "PATHS"
+  std::string title_with_article;  ///< rest of the page's title after "Fields of"
   std::string description;         ///< description in the schema
   /// JSON schema of the whole file, such as a reference to one of the types.
   nlohmann::ordered_json root;
@@ -154,8 +154,8 @@ struct FileFormat {
   ObjectTypes types;
 };
 
-/// Each of these returns the contents of a generated file: the types as JSON schema, TypeScript or
-/// Markdown.
+/// The next three functions return the contents of a generated file: the types as JSON schema,
+/// TypeScript or Markdown.
 std::string print_schema(const FileFormat& format);
 std::string print_typescript(const ObjectTypes& types);
 std::string print_field_reference(const FileFormat& format);

@@ -13,9 +13,9 @@ namespace eventspace {
 
 /// Questions of a user about the run after changes.
 struct Questions {
-  /// Changes such as "link:alpha>beta.latency=5ms". All are predicted together.
+  /// Changes such as "link:alpha>beta.latency=5ms". A single prediction applies all changes.
   std::vector<std::string> changes = {};
-  /// Findings of the report whose causes are removed, too: their numbers in the report, from 1.
+  /// Numbers of the findings in the report, from 1, whose causes the prediction also removes.
   std::vector<std::int64_t> without = {};
   bool asks_for_sensitivities = false;
   bool asks_for_change() const { return !changes.empty() || !without.empty(); }
@@ -42,19 +42,21 @@ void describe(Visitor& visit, const WhatIfReport& answer) {
   visit.field("largest_share", answer.largest_share, units::share, "Its share of that run.");
 }
 
-/// Effect of changes of one object on the run: times by which the run would be longer. For a link
-/// or network, `more_nanos` and `less_nanos` are the effects of 1 ms more or less latency. For a
-/// host or cluster, they are the effects of 1% more or less computing time.
+/// Predicted effects on the run if one object changes. Each effect is the time by which the run
+/// would be longer; below 0 = shorter. For a link or network, `more_nanos` and `less_nanos` are the
+/// effects of 1 ms more or less latency. For a host or cluster, they are the effects of 1% more or
+/// less computing time.
 struct Sensitivity {
   std::string object;
   bool is_latency = false;
   double latency_nanos = 0;  ///< latency in the traced run
   std::int64_t more_nanos = 0;
   std::int64_t less_nanos = 0;
-  std::int64_t none_nanos = 0;  ///< effect of no latency or no computing
-  /// Effects of half and of twice the bandwidth. nullopt if no bandwidth is known.
+  std::int64_t none_nanos = 0;  ///< effect if the latency or the computing takes no time
+  /// Effects of half the bandwidth and of twice the bandwidth. nullopt if the bandwidth is not
+  /// known.
   std::optional<std::int64_t> half_nanos, double_nanos;
-  /// Amount to add until the run is 1% longer: nanoseconds of latency, or percent of computing.
+  /// Increase that makes the run 1% longer: nanoseconds of latency, or percent of computing time.
   std::optional<double> tolerance;
 };
 

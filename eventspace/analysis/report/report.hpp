@@ -25,7 +25,7 @@
 
 namespace eventspace {
 
-/// Basis of times that are differences on the clock of one host (Finding::basis, and headings).
+/// Text that names the clock of times measured on one host. Finding::basis and headings contain it.
 inline constexpr const char* basis_of_one_clock = "one host's own clock";
 
 enum class FindingKind : std::uint8_t {
@@ -46,8 +46,8 @@ constexpr std::string_view finding_name(FindingKind kind) { return name_in(findi
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
 
-/// Cause of lost time that the report names. eventspace/analysis/report/significance.hpp has the
-/// constants.
+/// Cause of lost time that the report names. The limits for findings are in
+/// eventspace/analysis/report/significance.hpp.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;
@@ -55,11 +55,11 @@ struct Finding {
   double figure = 0;
   std::string unit;  ///< one of finding_units
   std::int64_t cost_nanos = 0;
-  /// Time that the cause took at its own place, in total. The run lost at most that much, because
-  /// others may have taken as long anyway.
+  /// Total time that the cause took at its own place. The run lost at most that time, because other
+  /// threads or messages may have taken as long.
   std::int64_t lost_nanos = 0;
-  /// Comparison on which the finding rests. nullopt if it rests on none, as a delay that the config
-  /// declares.
+  /// Comparison on which the finding rests. nullopt if the finding rests on no comparison. An
+  /// example is a delay that the config declares.
   std::optional<Compared> compared;
   std::string basis;
   /// Whether cost_nanos is the difference to a predicted run without the finding. Otherwise it is
@@ -69,19 +69,19 @@ struct Finding {
   /// Whether the predicted cost is less than Report::name_from_share of the run. The run may still
   /// become shorter if other findings are removed as well.
   bool is_hidden = false;
-  /// Predicted time of the run without this finding and all earlier ones in the list; 0 if not
+  /// Predicted time of the run without this finding and all earlier findings in the list; 0 if not
   /// predicted.
   std::int64_t run_without_nanos = 0;
-  /// If the finding is about several hosts: the hosts that have it in common.
+  /// Hosts that have the finding in common; empty if the finding is about one place.
   std::vector<std::string> hosts;
-  std::string after, before;  ///< place in a thread's program, as in ThreadReport
-  std::string from, to;       ///< clusters or hosts that the link or network connects
-  /// Part of all computations or messages that the finding concerns, in the order of time. It is
-  /// from the fraction `from_share` to the fraction `to_share` of their number.
+  std::string after, before;  ///< objects whose operations precede and follow the computation
+  std::string from, to;       ///< clusters or hosts at both ends of the link or network
+  /// Part of the place's computations or messages that the finding concerns. Sorted by time, it is
+  /// the part from the fraction `from_share` of their number to the fraction `to_share`.
   double from_share = 0;
   double to_share = 1;
-  /// Time since the begin of the run at which the finding shows; below 0 if it is not at a certain
-  /// time.
+  /// Time at which the finding shows, from the begin of the run; below 0 if the finding has no
+  /// particular time.
   std::int64_t at_nanos = -1;
   std::string sentence;
   std::vector<std::string> rests_on_damage;
@@ -176,18 +176,19 @@ void describe(Visitor& visit, const CoverageReport& coverage) {
               "Computations that were judged before all were known, to save memory.");
 }
 
-/// Course of a figure over the run, for a comparison with another run. Each row is the sum over
-/// equally many rounds.
+/// Values of a figure in the course of the run, for the comparison of two runs. Each row is the sum
+/// over equally many rounds.
 struct Series {
   std::string figure;  ///< "iteration", "wait"...
-  std::string what;    ///< thread, wrapper or collective that has the figure
+  std::string what;    ///< thread, wrapper or collective of the figure
   std::vector<Blocks::Row> rows;
 };
 
 struct Report {
   CoverageReport coverage;
   TimeReport time;
-  double name_from_share = eventspace::name_from_share;  ///< least cost of a finding
+  /// Least cost at which a finding is named, as a share of the run's time.
+  double name_from_share = eventspace::name_from_share;
   std::vector<Finding> findings;
   std::vector<CriticalReport> critical;
   std::vector<LatenessReport> lateness;
@@ -202,8 +203,9 @@ struct Report {
   std::vector<ConditionalReport> conditionals;
   GroupsReport groups;
   TransfersReport transfers;
-  std::vector<Series> series;  ///< courses of figures; not in the JSON
-  /// Not in the JSON; empty unless AnalysisOptions::timeline_parts is set.
+  std::vector<Series> series;  ///< figures in the course of the run; not in the JSON
+  /// Timeline for the page, not in the JSON. It is empty unless AnalysisOptions::timeline_parts is
+  /// set.
   TimelineReport timeline;
 };
 
@@ -239,14 +241,15 @@ void describe(Visitor& visit, const Report& report) {
 
 /// Returns sentences about records that could not be used, or that may be missing.
 std::vector<std::string> notes_of(const Report& report);
-/// Returns the time of the run. If the hosts have no common clock, it is the mean time of the
+/// Returns the time of the run. If the hosts have no common clock, returns the mean time of the
 /// threads.
 std::int64_t length_of_run(const TimeReport& time);
-/// Whether a cause that is not chance costs enough to be named. Its predicted cost or the time that
-/// it took at its own place must be at least Report::name_from_share of the run. In the second case
-/// it is hidden behind others.
+/// Whether a finding that chance does not explain costs enough to be named. Its predicted cost, or
+/// the time that its cause took at its own place, must be at least Report::name_from_share of the
+/// run. If only the time at its own place is that long, the finding is hidden (Finding::is_hidden).
 bool costs_enough(const Finding& finding, const Report& report);
-/// Whether a cause took so much time that it is named even if it is too rare for a comparison.
+/// Whether a cause took so much time that the report names it, even if the cause is too rare for a
+/// comparison.
 bool is_always_named(std::int64_t lost_nanos, const Report& report);
 /// Returns a text with the cost of a finding and the interval of its difference; "" if the cost is
 /// not known.
@@ -259,8 +262,8 @@ nlohmann::ordered_json to_json(const Report& report);
 /// replaced.
 std::string print_json(const nlohmann::ordered_json& json);
 /// Returns a report as text for a terminal: the greatest costs and the distribution of time, on one
-/// screen. If `rows` is not 0, tables of at most that many rows follow. `losses` describes the
-/// missing parts of the trace, one sentence each.
+/// screen. If `rows` is not 0, tables of at most `rows` rows follow. Each sentence in `losses`
+/// describes a missing part of the trace.
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
 

@@ -59,9 +59,10 @@ std::size_t Comparisons::add(const MeanEstimate& one, const MeanEstimate& usual,
   return all_.size() - 1;
 }
 
-/// The comparison that chance explains least is tested against the share chance_share / n, the next
-/// one against chance_share / (n - 1), and so on, until chance may explain one. The interval of a
-/// comparison is the one that excludes 0 exactly if that test does.
+/// Tests the n comparisons, beginning with the comparison that chance explains least. This
+/// comparison is tested against the share chance_share / n, the next comparison against
+/// chance_share / (n - 1), and so on, until chance may explain a comparison. The confidence
+/// interval of a comparison excludes 0 if and only if its test rules chance out.
 void Comparisons::correct() {
   std::vector<One*> known;
   for (One& one : all_)

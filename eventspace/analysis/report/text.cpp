@@ -126,7 +126,8 @@ void Text::findings() {
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
 
-/// Prints a few lines for each collective: its trees together, its late threads and its checks.
+/// Prints a few lines for each collective: its trees, combined into one line, its late threads, and
+/// its checks.
 void Text::graphs() {
   std::vector<std::vector<const CriticalReport*>> graphs;
   for (const CriticalReport& tree : report_.critical) {
@@ -146,8 +147,8 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
-/// Describes how many hosts or clusters have a tree of the collective. Counts clusters if each tree
-/// is in a cluster of its own, otherwise hosts.
+/// Returns a text with the number of hosts or clusters that have a tree of the collective. Counts
+/// clusters if each tree is in a cluster of its own; otherwise counts hosts.
 std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
   std::set<std::string> clusters;
   for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);

@@ -18,13 +18,12 @@ struct SpectrumPoint {
   double power = 0;
 };
 
-/// Computations of a thread at one place of its program: between two operations that follow each
-/// other.
+/// Computations of a thread at one place of its program: between two successive operations.
 struct ThreadReport {
   std::string name;
   std::uint32_t rank = 0;
   std::string graph;
-  std::string after;  ///< object (collective, element, group) of the operation before
+  std::string after;  ///< collective, element or group of the operation before
   std::string host;
   std::string cluster;
   Summary computation;
@@ -35,8 +34,8 @@ struct ThreadReport {
   std::int64_t noise_nanos = 0;
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;
-  /// True if the thread is slower than others by a multiple of a noise event's duration, but noise
-  /// is not the reason: noise events are rarer than computations.
+  /// True if noise cannot be the reason why the thread is slower than others. It is slower by
+  /// several durations of a noise event, but there are fewer noise events than computations.
   bool is_noise_rare = false;
   std::optional<double> period_nanos;
   std::vector<SpectrumPoint> spectrum;
@@ -50,11 +49,12 @@ struct ThreadReport {
   std::int64_t longest_begin_nanos = 0;  ///< begin of the longest computation
   /// Whether noise in all computations explains that the thread is slower than others.
   bool is_noise_in_all = false;
-  /// Whether the thread computed at no other place before the same collective longer in total.
+  /// Whether this is the thread's main place: the place with the longest total computation of all
+  /// places before the same collective.
   bool is_main_place = false;
-  /// Durations of consecutive computations, and times at which they began.
+  /// Durations of consecutive computations, and the times at which these computations began.
   std::vector<Blocks::Row> blocks, block_begins;
-  /// Durations of consecutive computations without their noise, and their noise.
+  /// Durations of consecutive computations without noise, and the noise in these computations.
   std::vector<Blocks::Row> quiet_blocks, noise_blocks;
 };
 
@@ -211,8 +211,8 @@ void describe(Visitor& visit, const ClusterReport& cluster) {
 inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000, 5'000'000,
                                                                       10'000'000, 30'000'000};
 
-/// Iterations of a collective in which a thread computed longer than its own mean, and the effect
-/// of noise on the collective.
+/// Counts the iterations of a collective in which a thread computed longer than its own mean. Also
+/// contains the effect of noise on the collective.
 struct LatenessReport {
   struct Late {
     std::int64_t nanos = 0;

@@ -67,7 +67,7 @@ constexpr const TimeCauseWords& words_of(TimeCause cause) {
   return time_cause_words[static_cast<std::size_t>(cause)];
 }
 
-/// Whether `cause` is a thread's computing, or noise in it.
+/// Whether `cause` is a thread's computing, or noise in a thread's computing.
 constexpr bool is_of_thread(TimeCause cause) {
   return cause == TimeCause::computing || cause == TimeCause::noise;
 }
@@ -82,12 +82,13 @@ constexpr bool is_of_link(TimeCause cause) {
 struct TimeRow {
   std::string operation;  ///< "" for time between operations
   TimeCause cause = TimeCause::unknown;
-  /// Link, network, cluster of the computing threads, or reason for an unknown cause.
+  /// Place of the cause, such as a link, a network, or the cluster of the computing threads. For an
+  /// unknown cause, it is the reason.
   std::string where;
   std::int64_t nanos = 0;
   double share = 0;
-  /// Thread with the largest part of `nanos`. For waits for another thread's computing or noise, it
-  /// is the thread for which all threads waited longest.
+  /// Thread with the largest part of `nanos`. If `nanos` is wait for other threads' computing or
+  /// noise, it is the thread for which all threads together waited longest.
   std::string most;
   std::int64_t most_nanos = 0;
 };
@@ -119,7 +120,7 @@ inline constexpr std::array<std::string_view, 4> iteration_rules = {"mark", "col
 /// operation at which iterations are cut.
 struct IterationReport {
   std::string rule = "none";  ///< one of iteration_rules
-  std::string cut_at;         ///< operation at whose returns iterations end
+  std::string cut_at;         ///< operation whose return ends an iteration
   std::uint64_t each = 0;  ///< number of cuts (calls of that operation by a thread) per iteration
   std::uint64_t count = 0;
   Summary length;
@@ -160,7 +161,7 @@ struct TimeReport {
   bool has_critical_path = false;
   IterationReport iterations;
   std::string headline;
-  TimeCause headline_cause = TimeCause::unknown;  ///< main cause of the part in the headline
+  TimeCause headline_cause = TimeCause::unknown;  ///< largest cause of time in the headline
   std::string headline_where;                     ///< place of that cause, as in TimeRow::where
   std::string advice;
   std::string sensitivity;
@@ -175,12 +176,12 @@ struct TimeReport {
   std::uint64_t contradictions = 0;
   std::optional<WhatIfReport> what_if;
   std::vector<Sensitivity> sensitivities;  ///< empty unless Questions::asks_for_sensitivities
-  /// Whether the times cover only the first part of the run, because it has too many records.
+  /// Whether the times cover only the first part of the run because the run has too many records.
   bool is_cut = false;
 };
 
-/// Describes the effect of a small change of the headline's cause, with a caution if predictions
-/// assume recorded decisions.
+/// Returns a text on the effect of a small change of the headline's cause. It includes a caution if
+/// predictions assume recorded decisions.
 std::string sensitivity_text(const TimeReport& time);
 
 template <class Visitor>

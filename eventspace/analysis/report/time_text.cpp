@@ -14,7 +14,7 @@ namespace {
 
 // Limits of the summary, which must fit on one screen.
 constexpr std::size_t rows_shown = 8;
-// Least share of the time with which a row is in the summary.
+// Least share of the time for a row to be in the summary.
 constexpr double share_least = 0.0005;
 
 class TimeText : private TextWithTables {

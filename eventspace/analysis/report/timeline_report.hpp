@@ -20,8 +20,8 @@ struct TimelineReport {
 
   /// Part of a thread's time that has one label.
   struct Part {
-    std::uint32_t label = nothing;  ///< index in `labels`; nothing outside of the thread's life
-    /// Rank of the thread for which this thread waited; nothing if it waited for none.
+    std::uint32_t label = nothing;  ///< index in `labels`; `nothing` outside of the thread's life
+    /// Rank of the other thread for which the thread waited; `nothing` if it waited for no thread.
     std::uint32_t thread = nothing;
     std::int64_t nanos = 0;
   };
@@ -30,7 +30,7 @@ struct TimelineReport {
     std::int64_t end_nanos = 0;
     std::vector<std::vector<Part>> threads;  ///< indexed by rank; the parts adjoin
   };
-  /// Step of the critical path. If it leads from one thread to another one, it is a message.
+  /// Step of the critical path. A step that leads from one thread to another thread is a message.
   struct Step {
     std::int64_t begin_nanos = 0;
     std::int64_t nanos = 0;
@@ -38,7 +38,8 @@ struct TimelineReport {
     std::uint32_t from_thread = 0;
     std::uint32_t to_thread = 0;
   };
-  /// Time of the critical path with one label in one of the timeline_blocks.
+  /// Time that the critical path spends with one label in one block of the minimap
+  /// (timeline_blocks).
   struct Share {
     std::uint32_t block = 0;
     std::uint32_t label = 0;
@@ -50,9 +51,9 @@ struct TimelineReport {
   std::vector<TimeRow> labels;  ///< operation, cause and place, as in TimeReport
   std::vector<Stretch> stretches;
   std::vector<Step> path;
-  bool has_whole_path = false;  ///< false: `path` has only the steps in `stretches`
+  bool has_whole_path = false;  ///< if false, `path` has only the steps in `stretches`
   std::vector<Share> shares;
-  std::int64_t first_iteration_nanos = 0;    ///< begin of the first iteration
+  std::int64_t first_iteration_nanos = 0;    ///< begin of the first iteration in the run
   std::vector<std::int64_t> iteration_ends;  ///< end of every iterations_in_each-th iteration
   std::uint64_t iterations_in_each = 1;
 };

@@ -14,13 +14,14 @@
 
 namespace eventspace {
 
-/// Unit that is counted as a transfer between two clusters, and the time during which it counts.
+/// Kind of data that counts as a transfer between two clusters, and the time during which the data
+/// count.
 enum class TransferBasis : std::uint8_t {
-  streams,  ///< streams of the link; each counts while a frame occupies it
-  /// Messages on the link. Each counts from the time at which the link begins to accept it until
-  /// all of it has arrived.
+  streams,  ///< streams of the link; a stream counts while a frame occupies it
+  /// Messages on the link. A message counts from when the link begins to accept it until all of it
+  /// has arrived.
   messages,
-  ends,  ///< messages without records of a link; each counts from sending to arrival
+  ends,  ///< messages, if the link has no records; a message counts from its send to its arrival
 };
 inline constexpr std::size_t transfer_bases = 3;
 inline constexpr std::array<std::string_view, transfer_bases> transfer_basis_names = {
@@ -40,7 +41,7 @@ struct TransferReport {
     std::uint64_t most = 0;
     friend bool operator==(const Point&, const Point&) = default;
   };
-  std::string from, to;  ///< clusters; "" for all clusters together
+  std::string from, to;  ///< names of the clusters; "" = all clusters together
   TransferBasis basis = TransferBasis::messages;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -55,7 +56,9 @@ struct TransferReport {
   double none_share = 1;
   double some_share = 0;
   std::optional<double> all_share;
-  std::vector<Point> points;  ///< at most transfer_points_max points, and one for the end
+  /// Curve of the transfers under way: a point for the begin of each step, and a last point for the
+  /// end of the curve. The curve has at most transfer_points_max steps.
+  std::vector<Point> points;
 };
 
 template <class Visitor>

@@ -17,7 +17,7 @@ export const causes = [
 
 type CauseKey = (typeof causes)[number]['key'];
 
-/** Names of causes in the report that differ from the keys of `causes`. */
+/** Key in `causes` for each name of a cause in the report, if the name differs from the key. */
 const words: Record<string, CauseKey> = {
   'other clusters': 'check',
   'broadcast delay': 'delay',
@@ -27,7 +27,7 @@ const words: Record<string, CauseKey> = {
 export const cause_of = (name: string): (typeof causes)[number] =>
   causes.find((cause) => cause.key === (words[name] ?? name)) ?? causes[causes.length - 1];
 
-/** Colours of the causes of threads' time. */
+/** Colours of the causes of threads' time, keyed by their names in the report. */
 const styles: Record<string, string> = {
   computing: '--computation',
   noise: '--noise',
@@ -48,7 +48,7 @@ const is_waiting = (row: Caused): boolean => row.cause === 'computing' && row.op
 export const style_of = (row: Caused): string =>
   is_waiting(row) ? '--waiting' : (styles[row.cause] ?? '--internal');
 
-/** Returns a legend: the colours of the rows with their causes, in the order of the report. */
+/** Returns a legend of the rows' colours and causes, in the order of the causes in the report. */
 export function legend(data: Data, rows: Caused[]): HTMLElement {
   const words = new Map<string, string[]>();
   for (const cause of data.words.causes)

@@ -91,7 +91,7 @@ function series_of(line: Line, show: (value: number) => string): uPlot.Series {
   };
 }
 
-/** Returns a chart as wide as its parent. Dragging zooms in, and a double click shows all again. */
+/** Returns a chart as wide as its parent. A drag zooms in; a double click shows the whole chart. */
 export function draw_chart(chart: Chart): HTMLElement {
   const holder = h('div', { class: 'plot' });
   const height = chart.height ?? 260;

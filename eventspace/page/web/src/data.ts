@@ -10,8 +10,8 @@ export type Bin = Thread['computation_bins_from_to_count'][number];
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';
 
 /**
- * Tree of lanes; a lane is one contributor at one collector. Each list has one entry for each lane;
- * -1 = none.
+ * Tree of lanes. A lane is one contributor at one collector. Each list of numbers has an entry for
+ * each lane; -1 = none.
  */
 export interface Tree {
   graph: string;
@@ -52,8 +52,8 @@ export interface TimelineLabel {
 }
 
 /**
- * Timeline of the run. Times count from the begin of the run. Without a common clock, the times of
- * each host count from the begin of its first thread.
+ * Timeline of the run. Times count from the begin of the run. If hosts have no common clock, the
+ * times of each host count from the begin of its first thread.
  */
 export interface Timeline {
   nanos: number;
@@ -71,7 +71,7 @@ export interface Timeline {
   };
   blocks: number;
   shares: [block: number, label: number, nanos: number][];
-  /** Each of the `lengths` is the time of `each` iterations together. */
+  /** Each entry of `lengths` is the total time of `each` consecutive iterations. */
   iterations: { begin: number; each: number; lengths: number[] };
 }
 

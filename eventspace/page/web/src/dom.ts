@@ -53,7 +53,7 @@ export function choice(
   return select;
 }
 
-/** Returns a note for a heading. It names the clocks that the figures below are from. */
+/** Returns a note for a heading. The note names the clocks of the figures below the heading. */
 export const basis = (text: string): HTMLElement => h('span', { class: 'basis' }, text);
 export const own_clock = "one host's own clock";
 export const two_way = "two-way: each side's own clock";

@@ -17,7 +17,7 @@ export function time(nanos: number): string {
   return `${digits(nanos)} ns`;
 }
 
-/** Format numbers with the same digits as the report for a terminal. */
+/** The next three functions format with as many digits as the report for a terminal. */
 export const exact_seconds = (nanos: number): string => `${(nanos / 1e9).toFixed(6)} s`;
 export const exact_milliseconds = (nanos: number): string => `${(nanos / 1e6).toFixed(6)} ms`;
 export const exact_percent = (share: number): string => `${(100 * share).toFixed(3)}%`;

@@ -8,8 +8,8 @@ import { table } from './table';
 const name_of = (row: GroupOperations): string =>
   `${row.collective} of ${row.group}${row.algorithm && ` by ${row.algorithm}`}` +
   (row.reason && ` (${row.reason}${row.row && `, line ${row.row} of the table`})`);
-// Time after the last arrival as a multiple of the predicted time, and whether a table promises
-// another time.
+// Time after the last arrival as a multiple of the predicted time, and a note if the time differs
+// from the time that tuning measured.
 const took_of = (row: GroupOperations): string =>
   row.took_per_predicted === undefined
     ? ''

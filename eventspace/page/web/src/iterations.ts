@@ -7,7 +7,7 @@ import { exact_milliseconds, plural, time } from './format';
 
 const points_max = 1500;
 
-/** Returns a chart of the iterations' times; null if there are none, or no common clock. */
+/** Returns a chart of the iterations' times; null if the data has fewer than two of them. */
 export function iteration_times(data: Data): HTMLElement | null {
   const { begin, each, lengths } = data.timeline.iterations;
   if (lengths.length < 2) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/joins.ts — section on arrivals at joins, and waits for the last one.
+// eventspace/page/web/src/joins.ts — section on arrivals at joins, and waits for the last arrival.
 import type { Data, Join } from './data';
 import { choice, h, labelled, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';
@@ -87,7 +87,7 @@ export interface Joins {
   show: (join: number) => void;
 }
 
-/** Returns the view of one join, with a list to select it: longest waits first. */
+/** Returns a view of one join, with a list to select the join; the longest waits come first. */
 export function joins(data: Data): Joins | null {
   const all = data.report.joins;
   if (all.length === 0) return null;

@@ -74,8 +74,8 @@ function put_reading(data: Data): void {
 }
 
 /**
- * Adds the sections one after another, so that the first one is visible before the last one is
- * drawn.
+ * Adds the sections one after another, so that the first section is visible before the last section
+ * is drawn.
  */
 async function put_sections(data: Data): Promise<void> {
   const main = at('main');

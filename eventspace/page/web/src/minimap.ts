@@ -10,7 +10,7 @@ const height = 56;
 
 type Share = [block: number, label: number, nanos: number];
 
-/** Returns the time of each label in each block, over all threads, where the page has parts. */
+/** Returns the time of each label in each block, summed over all threads. */
 function shares_of_threads(data: Data): Share[] {
   const { nanos, blocks, stretches, labels } = data.timeline;
   const length = Math.floor(nanos / blocks) + 1;

@@ -18,8 +18,8 @@ function added(threads: Thread[]): Bin[] {
 }
 
 /**
- * Converts a time to a scale on which each bin of a histogram has width 1. There are 32 bins of
- * equal width in time between a power of two and the next one.
+ * Converts a time to a scale on which each bin of a histogram has width 1. From a power of two
+ * to the next, a histogram has 32 bins of equal width in time.
  */
 function place_of(nanos: number): number {
   const doublings = Math.floor(Math.log2(Math.max(1, nanos)));

@@ -18,7 +18,7 @@ const names: Record<string, string> = {
 };
 const findings_shown = 5;
 const losses_shown = 3;
-/** If more than this share of the threads' time is unknown, the top of the page tells it. */
+/** The top of the page names the time with unknown cause if its share of time is above this. */
 const unknown_share_named = 0.01;
 
 function figure_of(finding: Finding): string {
@@ -27,7 +27,7 @@ function figure_of(finding: Finding): string {
   return time(finding.figure);
 }
 
-/** Returns the share of the run that a finding costs, or its size if the cost is not known. */
+/** Returns the share of the run that a finding costs; its figure if the cost is not known. */
 function large_figure(data: Data, finding: Finding): HTMLElement {
   const run = data.report.time.run_nanos;
   if (finding.hidden) return h('p', { class: 'figure' }, 'hidden');

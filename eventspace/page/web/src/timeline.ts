@@ -8,7 +8,7 @@ import { Minimap } from './minimap';
 import { Model } from './timeline_model';
 import { View } from './timeline_view';
 
-/** Number of iterations that are visible at first, and when a finding is shown. */
+/** Number of iterations in the visible range at first, and after a scroll to a finding. */
 const iterations_shown = 4;
 
 export interface TimelineSection {

@@ -13,10 +13,10 @@ export interface Piece {
   begin: number;
   end: number;
   label: number;
-  thread: number; // rank of the thread for which this one waited, or -1
+  thread: number; // rank of the thread for which the row's thread waited, or -1
 }
 
-/** Step of the critical path. If it leads from one thread to another one, it is a message. */
+/** Step of the critical path. A step from one thread to another thread is a message. */
 export interface Step {
   begin: number;
   end: number;
@@ -28,14 +28,14 @@ export interface Step {
 /** Stretch (span of the run's time) with indexes by which its parts are found quickly. */
 interface Indexed {
   stretch: Stretch;
-  first: number[]; // index of each thread's first part; one more for the end
+  first: number[]; // index of each thread's first part; last entry: number of parts
   begins: number[];
 }
 
 const rows_first = 60;
 const path_row = -1;
 
-/** Returns the first index for which `is_after` holds. It must hold for all later indexes, too. */
+/** Returns the first index where `is_after` is true. Requires: it is true for later indexes. */
 export function first_place(count: number, is_after: (place: number) => boolean): number {
   let [least, most] = [0, count];
   while (least < most) {
@@ -52,7 +52,7 @@ export class Model {
   readonly steps: Step[] = [];
   readonly iterations: { begin: number; end: number }[] = [];
   readonly nanos: number;
-  /** Median length of an iteration; without iterations, a fitting part of the run. */
+  /** Median length of an iteration. Without iterations, it is at most a quarter of a stretch. */
   readonly iteration_nanos: number;
   private readonly open = new Set<string>();
   private readonly stretches: Indexed[];
@@ -253,7 +253,7 @@ export class Model {
     const own = threads.filter((thread) => this.name_of_thread(thread) === finding.thread);
     return own.length > 0 ? own : threads;
   }
-  /** Returns the time at which the critical path first reaches one of these threads. */
+  /** Returns the time at which the critical path first reaches a thread of `threads`. */
   time_on_path(threads: number[]): number | undefined {
     const wanted = new Set(threads);
     return this.steps.find((step) => wanted.has(step.from) || wanted.has(step.to))?.begin;

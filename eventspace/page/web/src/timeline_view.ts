@@ -13,7 +13,7 @@ const column_width = 3;
 const steps_drawn = 4000;
 const arrows_drawn = 600;
 
-/** Cache of the page's colours, keyed by their names in style.css. Made anew for each drawing. */
+/** Cache of the page's colours, keyed by names in style.css. Each drawing makes a new cache. */
 class Colours {
   private readonly known = new Map<string, string>();
   of(style: string): string {
@@ -42,7 +42,7 @@ export class View {
   private selected = 0;
   private waits_to_draw = false;
   private drag: Drag | null = null;
-  private tops: number[] = [0]; // top of each row, and bottom of the last one
+  private tops: number[] = [0]; // top of each row, then bottom of the last row
   private colours = new Colours();
   constructor(
     private model: Model,
@@ -251,7 +251,7 @@ export class View {
     return `${iteration}at ${time(at)}`;
   }
 
-  /** Returns texts with each label's share of a row's time between two times, largest first. */
+  /** Returns texts with each label's share in a row from `from` to `to`, largest first. */
   private shares_of(row: Row, from: number, to: number): string[] {
     const sums = new Map<number, number>();
     let all = 0;
@@ -512,7 +512,7 @@ export class View {
       context.fillText(time(at), x + 4, axis_height / 2);
     }
   }
-  /** Draws the begins of iterations with their numbers. Leaves some out if they are too close. */
+  /** Draws the begins of iterations with numbers. If begins are too close, draws only some. */
   private draw_ruler(context: CanvasRenderingContext2D): void {
     const { iterations, each } = this.model;
     const first = first_place(iterations.length, (place) => iterations[place].end > this.from);

@@ -16,8 +16,8 @@ const peak_of = (one: TransferPath): string =>
   one.streams ? `${count(one.peak)} of ${count(one.streams)}` : count(one.peak);
 
 /**
- * Returns the mean number of simultaneous transfers at each of the `moments`. Requires: they are in
- * ascending order.
+ * Returns the mean number of simultaneous transfers at each of the `moments`. Requires: `moments`
+ * are in ascending order.
  */
 function levels_at(one: TransferPath, moments: number[]): number[] {
   const points = one.at_once_nanos_mean_max;

@@ -9,10 +9,10 @@ interface Node {
   detail: string;
   join: number;  // index of the join in the report; -1 = threads, or nodes not shown
   children: Node[];
-  shown: number;     // number of children that are shown; the others are one node
+  shown: number;     // number of children that are shown; a single node stands for the rest
   threads: number;   // number of threads whose contributions pass this node
   last: number;      // share of the rounds in which the node arrived last at its join
-  is_late: boolean;  // whether `last` is at least twice the share by chance, and significant
+  is_late: boolean;  // whether `last` is significantly above the share by chance (judge())
   one_way: number;   // half of the two-way time to the join; below 0 = both are on one host
   is_wan: boolean;
   link: string;
@@ -124,11 +124,11 @@ const leaf = (name: string, detail: string, last: number, threads: number): Node
 
 /**
  * Sets Node.is_late of children that arrive last at least twice as often as by chance. By chance,
- * each thread arrives last equally often, so a child's share is its share of the threads. If there
- * are few rounds, the excess must also be four standard deviations.
+ * each thread arrives last equally often, so a child's share is its share of the threads. The
+ * excess must also be at least four standard deviations, which matters if there are few rounds.
  */
 function judge(children: Node[], report: Join): void {
-  // If no contributor waits, all always arrive at the same time, and none is late.
+  // If no contributor waits, all contributors arrive at the same time, and none of them is late.
   const waits = report.contributors.some((one) => (one.arrival_wait_nanos.mean ?? 0) > 0);
   const threads = children.reduce((sum, child) => sum + child.threads, 0);
   for (const child of children) {
@@ -161,7 +161,7 @@ const rows_of = (node: Node): number => {
       (left > 0 ? 1 : 0));
 };
 
-/** Closes the least important nodes until the open ones fit into `rows_first` rows. */
+/** Closes the least important nodes until the open nodes fit into `rows_first` rows. */
 function summarise(roots: Node[]): void {
   const inner: {node: Node; depth: number}[] = [];
   const visit = (node: Node, depth: number): void => {
@@ -220,7 +220,7 @@ class Drawing {
     );
     this.element.querySelector<SVGElement>('[data-focus]')?.focus();
   }
-  /** Places a node and its children. Returns the node's row: the middle of its children's rows. */
+  /** Places a node and its children. Returns the node's row, in the middle of its children. */
   private place(node: Node, level: number, focus?: Node): number {
     this.levels = Math.max(this.levels, level);
     if (node.shown > 0 && node.children.length === node.shown + 1)
