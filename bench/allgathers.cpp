@@ -32,7 +32,7 @@ constexpr std::uint64_t networks_max = 100'000;
 
 struct Options {
   std::string config;
-  std::vector<std::uint64_t> seeds;  ///< first and last seed; one network for each seed
+  std::vector<std::uint64_t> seeds;  ///< first and last seed; each seed gives a random network
   std::vector<std::string> sizes{"256KiB"};
   bool is_half_duplex = false, blocks = false, carries_grants = false;
   bool lists_crossings = false, times_planning = false;
@@ -74,8 +74,8 @@ std::vector<Bytes> read_sizes(const Options& options) {
   return sizes;
 }
 
-/// Returns the algorithms and plans to compare, fastest first. They include only the fastest of the
-/// plans of Min³+, or none of these plans if links are half duplex.
+/// Returns the algorithms and plans to compare, fastest first. They include only the fastest plan
+/// of Min³+. If links are half duplex, they include no plan of Min³+.
 std::vector<Contender> compared(const pricing::Network& network, const Counts& counts,
                                 const Options& options) {
   std::vector<Contender> all =
@@ -97,7 +97,7 @@ std::vector<Contender> compared(const pricing::Network& network, const Counts& c
 }
 
 /// Returns the number of bytes that cross links between clusters, and the start and end time of
-/// each message on a link.
+/// each message on such a link.
 Json crossings_of(const Contender& one, const pricing::Network& network, const Counts& counts) {
   const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
                                          counts};

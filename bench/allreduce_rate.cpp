@@ -6,9 +6,9 @@
 // The option --by chooses the allreduce: the tree that the config declares, the group of all
 // threads, or a loop over shared memory.
 //
-// The tree is the one of the config's collective `sum`, which must reduce doubles. The loop is a
-// lower bound for any framework: each thread adds its part of the elements of all vectors, and
-// writes the sums to every vector. It works only among threads of one process.
+// The tree is that of the config's collective `sum`, which must reduce doubles. The loop is a lower
+// bound for any framework: each thread adds its part of the elements of all vectors, and writes the
+// sums to every vector. It works only among threads of one process.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

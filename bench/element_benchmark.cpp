@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/element_benchmark.cpp — uncontended moves into an element and observations of it
+// bench/element_benchmark.cpp — time of moves and observations on an element without contention
 #include <benchmark/benchmark.h>
 
 #include <string>

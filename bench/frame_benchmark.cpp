@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/frame_benchmark.cpp — encoding and decoding of frames
+// bench/frame_benchmark.cpp — time to encode and decode frames
 #include <benchmark/benchmark.h>
 
 #include <vector>

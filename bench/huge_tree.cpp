@@ -28,8 +28,8 @@ struct Options {
   std::size_t stack_kib = 32;
 };
 
-/// Returns a config in which each cluster has a link to the first one. The tree's root is in the
-/// first cluster.
+/// Returns a config in which each further cluster has a link to the first cluster. The tree's root
+/// is in the first cluster.
 std::string config(const Options& options) {
   std::string text = "clusters:\n";
   for (std::uint32_t i = 0; i < options.clusters; ++i)
@@ -41,8 +41,8 @@ std::string config(const Options& options) {
   return text + "collectives:\n  sum: {operation: sum, template: i64, algorithm: sequential}\n";
 }
 
-/// Measures the seconds of real time since its last lap. The run uses the virtual clock, so this
-/// class reads the steady clock itself.
+/// Measures the seconds of real time since the last lap of the stop watch. The run uses the virtual
+/// clock, so this class reads the steady clock itself.
 class StopWatch {
  public:
   double lap() {

@@ -39,8 +39,8 @@ void fibers(benchmark::State& state) {
 }
 BENCHMARK(fibers)->RangeMultiplier(8)->Range(2, 1024)->Unit(benchmark::kMillisecond);
 
-/// Measures the time of a round with OS threads, in the second half of a run. By then the threads
-/// have started and have adapted how long they poll.
+/// Measures the time of a round with OS threads. Only the second half of a run counts, because the
+/// threads have then started and have adapted how long they poll.
 void os_threads(benchmark::State& state) {
   const auto plan = plan_of(state.range(0));
   const std::int64_t rounds = 200'000 / state.range(0);

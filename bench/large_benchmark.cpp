@@ -29,9 +29,10 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads, std::size_t cou
 
 /// How a round passes the arrays of the program to the allreduce.
 enum class Arrays {
-  /// Array is copied to the contribution, and the result to an array, as in MPI_Allreduce.
+  /// The array is copied to the contribution, and the result to an array, as in MPI_Allreduce.
   copied,
-  /// Nothing is copied: the array is the contribution, and the result is read in place.
+  /// Nothing is copied: the array itself is the contribution, and the program reads the result
+  /// where the allreduce stored it.
   adopted,
 };
 

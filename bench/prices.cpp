@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/prices.cpp — predicted times of the best schedules on networks of papers and others
+// bench/prices.cpp — predicted times of the best schedules on several networks
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -81,8 +81,8 @@ void print_blocks() {
     print_best(collective, mebibyte, network);
 }
 
-/// Prints results for sums in the canonical order. Every operation permits this order, even one
-/// that is neither commutative nor associative.
+/// Prints predicted times of sums in the canonical order. This order is correct for every
+/// operation, even for an operation that is neither commutative nor associative.
 void print_canonical() {
   const Network network = network_of({4, 4}, 100e6, 1e9);
   for (const Count bytes : {64 * kibibyte, 256 * kibibyte, mebibyte, 32 * mebibyte})
@@ -99,8 +99,9 @@ void print_windows() {
     print_best(collective, 32 * mebibyte, network);
 }
 
-/// Prints results for the network of Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit/s with 10 Gbit/s
-/// between them. Ratios are relative to the first row of each collective.
+/// Prints predicted times for the network of Matsuda et al. 2006: two clusters of 16 hosts with 1
+/// Gbit/s each, and 10 Gbit/s between the clusters. Ratios are relative to the first row of each
+/// collective.
 void print_matsuda(Bytes frame) {
   Network network = network_of({16, 16}, 1e9, 10e9);
   network.frame = frame;

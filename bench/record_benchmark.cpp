@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/record_benchmark.cpp — cost of making a record, on average and individually
+// bench/record_benchmark.cpp — time to make a record: mean of many, and percentiles of single ones
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ void take_all(eventspace::Recorder& recorder) {
   });
 }
 
-/// Measures Recorder::add() alone. Another thread removes the records; its time is not counted.
+/// Measures Recorder::add() alone. The measurement pauses while records are removed from the
+/// recorder.
 void add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   eventspace::EventRecord record;
@@ -58,8 +59,8 @@ double percentile(std::vector<std::int64_t>& values, double share) {
   return static_cast<double>(*place);
 }
 
-/// Measures single records as a collector makes them, with two clock readings and add(). One of the
-/// two readings also serves the measurement.
+/// Measures single records as a collector makes them, with two clock readings and add(). The first
+/// clock reading is also the start of the measured time.
 void stamp_and_add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   std::vector<std::int64_t> spans;

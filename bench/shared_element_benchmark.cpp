@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/shared_element_benchmark.cpp — elements in memory shared by two processes
+// bench/shared_element_benchmark.cpp — speed of elements in memory that two processes share
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -41,8 +41,8 @@ std::unique_ptr<SharedSpace> make_space(std::size_t bytes = std::size_t{64} << 2
   return SharedSpace::make("benchmark-" + std::to_string(getpid()), {.bytes = bytes});
 }
 
-/// A child process. It ends when its function returns, or when the destructor of this object kills
-/// it.
+/// A child process, which runs a function. It ends when the function returns, or when the
+/// destructor of this object kills it.
 class Other {
  public:
   explicit Other(const std::function<void()>& act) : pid_(fork()) {
@@ -145,7 +145,7 @@ pastset::Stored observe(Element& element, std::int64_t wait) {
     if (auto stored = element.try_observe()) return std::move(*stored);
 }
 
-/// Measures a round trip: sends a tuple to the other process, which sends one back.
+/// Measures a round trip: sends a tuple to the other process, which sends a tuple back.
 void there_and_back(benchmark::State& state) {
   const std::int64_t wait = state.range(0);
   const auto waiting =
@@ -175,9 +175,9 @@ void there_and_back(benchmark::State& state) {
 }
 BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
-/// Measures large tuples. Depending on `makes`, one process copies a tuple into the element, writes
-/// it there directly, or forwards one that is already in the element. The other process reads each
-/// cache line of the tuple in the element.
+/// Measures large tuples. One process moves a tuple into the element. Depending on `makes`, this
+/// process copies the tuple, writes the tuple directly into the element, or forwards a tuple that
+/// is already there. The other process reads each cache line of the tuple in the element.
 void large_tuples(benchmark::State& state) {
   const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/sor_alone.cpp — sequential successive over-relaxation of a grid
 //
-// Measures its speed, and computes the contributions of threads if the rows were divided among
-// them. Uses neither a config nor paths: 5485 iterations on 1380 x 1380 cells take seconds.
+// The program measures the speed of the solver. It also computes the contributions that threads
+// would make if the rows were divided among them. It uses neither a config nor paths: 5485
+// iterations on 1380 x 1380 cells take seconds.
 //
 //   sor_alone --data frosty --size 1380 --blocks 140 --values frosty.values
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ void add_options(CLI::App& app, Options& options) {
   paths::set_examples(app, "  sor_alone --data frosty --size 1380 --blocks 140 --values FILE\n");
 }
 
-/// The vectorised solver or the reference, one iteration at a time.
+/// Runs either the vectorised solver or the reference solver, one iteration at a time.
 class Solver {
  public:
   Solver(const bench::DataSet& data, double omega, bool is_reference,
@@ -118,8 +119,8 @@ void write_files(const Options& options, const Solver& solver,
                         {changes.begin(), changes.end()});
 }
 
-/// Returns the epsilon. If it is 0 or NaN, no sum of changes is ever below it, so --iterations is
-/// required.
+/// Returns the epsilon: the solver stops when the sum of changes is below it. No sum is below an
+/// epsilon of 0 or NaN, so the option --iterations is required with such an epsilon.
 double epsilon_of(const Options& options, const bench::DataSet& data) {
   const double epsilon = options.epsilon.value_or(data.epsilon());
   if (epsilon > 0 || options.iterations) return epsilon;

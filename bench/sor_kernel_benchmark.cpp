@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/sor_kernel_benchmark.cpp — speed of relaxation compared with the limits of the machine
 //
-// The limits are memory bandwidth (copy_in_place, which reads and writes every number once, like
-// relaxing) and arithmetic (relax_rows, whose rows stay in the nearest cache).
+// There are two limits. copy_in_place measures memory bandwidth: it reads and writes every number
+// once, as relaxation does. relax_rows measures arithmetic: its rows stay in the nearest cache.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -19,12 +19,12 @@ constexpr double omega = 1.99;
 void count_cells(benchmark::State& state, std::size_t cells) {
   const auto all = static_cast<double>(state.iterations()) * static_cast<double>(cells);
   state.counters["cells"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
-  // Bytes per second if each cell is read once and written once. This holds if the black cells are
-  // relaxed one row behind the red ones.
+  // Bytes per second, on the assumption that each cell is read once and written once. The
+  // assumption is true if the black cells are relaxed one row behind the red cells.
   state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
 }
 
-/// Measures relaxation in one pass: black cells follow the red ones by one row, as in the solver.
+/// Measures relaxation in one pass: black cells follow the red cells by one row, as in the solver.
 void relax_one_pass(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -36,7 +36,8 @@ void relax_one_pass(benchmark::State& state) {
   count_cells(state, (size - 2) * (size - 2));
 }
 
-/// Measures relaxation in two passes: of all red cells, then of all black cells.
+/// Measures relaxation in two passes. The first pass relaxes all red cells, the second pass all
+/// black cells.
 void relax_two_passes(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);

@@ -22,12 +22,12 @@ namespace {
 
 using namespace paths;
 
-/// Counts arriving frames. In the process that answers, also sends replies: one for every
+/// Counts arriving frames. In the process that replies, also sends a reply after every
 /// `answers_each` frames.
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;
-  std::uint64_t answers_each = 0;  // number of frames for which it sends one reply; 0 = no replies
+  std::uint64_t answers_each = 0;  // number of frames per reply; 0 = no replies
 
   void deliver(ConnectionId connection, Frame&& frame) override {
     runtime::DeferredWakes wakes;
@@ -57,10 +57,11 @@ struct Ask {
   std::size_t bytes = 8;
   std::uint64_t frames = 1000;  // frames per repetition
   std::uint64_t repetitions = 7;
-  std::uint64_t answers_each = 1;  // frames per reply; 1 = measures round trips
+  std::uint64_t answers_each = 1;  // number of frames per reply; 1 = round trips
 };
 
-/// Returns the key that both processes have, because the first call precedes fork().
+/// Returns the run key. Both processes have the same key, because the first call of this function
+/// precedes fork().
 const RunKey& run_key() {
   static const RunKey key(Secret::random());
   return key;
@@ -113,7 +114,7 @@ std::vector<double> measure(const Ask& ask) {
         if (i % ask.answers_each == ask.answers_each - 1) counter.await(++awaited);
       }
       const double span = std::chrono::duration<double>(runtime.now() - began).count();
-      if (repetition > 0) seconds.push_back(span);  // the first is a warm-up
+      if (repetition > 0) seconds.push_back(span);  // repetition 0 is a warm-up
     }
   });
   std::sort(seconds.begin(), seconds.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/call_arrays.cpp — contributions of all members, and the results that follow
+// bench/collective/call_arrays.cpp — contributions of all members, and the results computed from
+// them
 #include "bench/collective/call_arrays.hpp"
 
 #include <fmt/format.h>
@@ -102,7 +103,8 @@ std::int64_t CallArrays::expected(std::uint64_t index) const {
   }
 }
 
-/// Returns a member's contribution. For products it is 1 or -1, so that the result stays small.
+/// Returns a value of a member's contribution. For products, the value is 1 or -1, so that the
+/// result stays small.
 std::int64_t CallArrays::given(std::uint32_t rank, std::uint64_t index) const {
   const std::int64_t value = element(salt_, rank, index);
   return call.operation == "product" ? 1 - 2 * (value & 1) : value;

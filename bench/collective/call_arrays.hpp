@@ -18,9 +18,9 @@ class CallArrays {
  public:
   CallArrays(const CollectiveOptions& options, collectives::Collective collective,
              std::uint64_t bytes, const groups::Group& group, std::uint32_t root);
-  /// Fills the arrays with values that depend on `salt`.
+  /// Fills the arrays with values derived from `salt`, so that calls with consecutive salts differ.
   void fill(std::uint64_t salt);
-  /// Throws std::runtime_error if the result is wrong.
+  /// Throws std::runtime_error if the member's result differs from the expected result.
   void check() const;
 
   groups::Call call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/collective_times.cpp — synchronized starts, measurements and their output
+// bench/collective/collective_times.cpp — synchronized calls, measurement and output of their times
 #include "bench/collective/collective_times.hpp"
 
 #include <fmt/format.h>
@@ -44,8 +44,8 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
   return read;
 }
 
-/// Parses "SIZE" or "FIRST:LAST". Returns FIRST, 2 * FIRST, 4 * FIRST and so on, up to LAST. Each
-/// size is rounded to whole 8-byte values, and is at least 8 bytes.
+/// Parses "SIZE" or "FIRST:LAST". "FIRST:LAST" gives the sizes FIRST, 2 * FIRST, 4 * FIRST and so
+/// on, up to LAST. Each size is rounded to whole 8-byte values, and is at least 8 bytes.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = base::parse_bytes(text.substr(0, colon));
@@ -176,7 +176,7 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
 }
 
 /// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. The table
-/// needs no action, because each of its rows was printed as soon as it was complete.
+/// needs no action, because each row was printed when it was complete.
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -188,8 +188,8 @@ void CollectiveTimes::end_if_asked() {
       prints ? fmt::format("# interrupted: the figures of {} sizes so far\n", rows_.size()) : "");
 }
 
-/// Calls measure(). If Ctrl-C ends other hosts first, measure() fails here. In that case the
-/// results so far are written.
+/// Calls measure(). If Ctrl-C ends other hosts before this host, measure() fails on this host. In
+/// that case rank 0 writes the results so far.
 void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group,
                                      collectives::Collective collective, std::uint64_t bytes) {
   try {
@@ -226,12 +226,12 @@ void CollectiveTimes::find_prices(collectives::Collective collective, std::uint6
 void CollectiveTimes::show(TimesRow row) {
   row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
   if (!is_standard_output(options_.json)) print_row(options_, row);
-  std::fflush(stdout);  // shows each row immediately to a reader of a pipe
+  std::fflush(stdout);  // without fflush(), a pipe would delay the row
   rows_.push_back(std::move(row));
 }
 
-/// Adds the predicted time to a row. It is predicted as if each host had one thread. Operations in
-/// shared memory have no prediction.
+/// Adds the predicted time of the root `root` to a row. The prediction assumes that each host has
+/// one thread. Operations in shared memory have no prediction.
 void CollectiveTimes::add_price(TimesRow& row, std::uint32_t root) const {
   if (row.algorithms.back().starts_with(groups::shared_memory_name)) return;
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);

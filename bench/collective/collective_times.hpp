@@ -21,18 +21,18 @@
 
 namespace bench {
 
-/// All threads of a config run collectives of 64-bit integers, one size after the other, and
-/// measure the times.
+/// Measures collectives of 64-bit integers, one size after another. All threads of the config take
+/// part.
 ///
-/// In each iteration the members agree on a start time, on the virtual clock of the run or on the
-/// clock of the machine. The measured time lasts from the start time until the last member has
-/// ended. The size of a collective is the size of its vector. For gather, scatter, allgather,
-/// reduce_scatter and alltoall it is the size of one block.
+/// In each iteration the members agree on a start time. It is a time on the virtual clock of the
+/// run or on the clock of the machine. The measured time lasts from the start time until the last
+/// member has ended. The size of a collective is the size of its vector. For gather, scatter,
+/// allgather, reduce_scatter and alltoall, it is the size of one block.
 ///
-/// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
-/// and the figures cover the calls of all roots. With `prices_only` times are predicted and nothing
-/// is sent. With `shares_arrays` messages have their full length, but their contents are undefined
-/// and not checked (groups::Call::has_values).
+/// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002.
+/// The figures then cover the calls of all roots. With `prices_only`, times are predicted and
+/// nothing is sent. With `shares_arrays` messages have their full length, but their contents are
+/// undefined and not checked (groups::Call::has_values).
 ///
 /// Thread-safe: one object serves all threads of a process.
 class CollectiveTimes {
@@ -48,7 +48,7 @@ class CollectiveTimes {
   void measure(paths::Thread& thread, groups::Group& group, collectives::Collective collective,
                std::uint64_t bytes);
   static void check_operation(const std::string& name);
-  /// Returns the ranks that are the root in turn: the first of them, and the last of them + 1.
+  /// Returns the range of ranks that are the root in turn, as a pair: first rank, last rank + 1.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/collectives.py — collectives with different schedules on a config, run and
-# predicted.
+# bench/evaluation/collectives.py — runs and predictions of collectives with different schedules
+# on a config.
 KIB, MIB = 1 << 10, 1 << 20
 
 

@@ -76,8 +76,8 @@ iterations as they are late.
             return f"all {ITERATIONS:,} iterations, all conditions right"
         told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
         assert told, error
-        # An error names the round of a result. `lagged` and `budget` use that result some
-        # iterations later. The number after the colon is the number of these iterations.
+        # An error names the round of a result. With `lagged` and `budget`, threads use that result
+        # some iterations later. The number after the colon, as in `lagged:4`, is how many.
         late = re.match(r"(?:lagged|budget):(\d+)", algorithm)
         iteration = int(told.group(2)) + 1 + (int(late.group(1)) if late else 0)
         return f"ends in iteration {iteration:,}: \"{told.group(1)}\""

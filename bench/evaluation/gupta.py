@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/gupta.py — allgathers of Gupta and Vadhiyar 2007 and rivals, on the three sites
-# of the paper, on two and one of them, and on random sites.
+# bench/evaluation/gupta.py — allgathers of Gupta and Vadhiyar 2007 and rivals, on all sites of the
+# paper, on two sites, on one site, and on random sites.
 import statistics
 from collections import Counter
 
@@ -16,7 +16,7 @@ STREAMS = [1, 2, 4, 8, 16]
 BLOCK = 256 * KIB
 SIZES = [KIB << power for power in range(10)]
 SEEDS = (1000, 1099)
-# {name in the paper: name of the algorithm or planner here}
+# {name in the paper: name of the algorithm or planner in PATHS}
 FLAT = {"MPICH": "mpich", "simple": "direct", "spreading": "spreading"}
 GRID = {"MagPIe": "magpie", "MPICH-G2": "mpich_g2", "Mateescu": "mateescu",
         "ClusteredSA": "clustered_sa"}
@@ -30,8 +30,9 @@ HALF = "--half-duplex"
 # {setup: time in µs to plan Min³}, from table 3 of the paper. The paper adds this time to the
 # times of Min³.
 OVERHEADS_US = {THREE: 283010, EUROPE: 166920, ONE: 108990}
-# {setup: time in µs for the pools, a part of OVERHEADS_US}. In this time Min³ sorts bandwidths,
-# chooses thresholds between classes of bandwidth, and forms pools of hosts with similar bandwidth.
+# {setup: time in µs to form the pools}. This time is a part of OVERHEADS_US. In it, Min³ sorts
+# bandwidths, chooses thresholds between classes of bandwidth, and forms pools of hosts with similar
+# bandwidth.
 POOLS_US = {THREE: 734.86, EUROPE: 145.8, ONE: 65}
 
 
@@ -295,7 +296,7 @@ included. The first table is for half duplex, the second one for full duplex:
                          number(min(begin for begin, _ in times) / 1e3, 3),
                          f"{one['wan']['bytes']:,}", number(one["wan"]["bytes"] / least)]
                 rows.append([size_text(row["bytes"]), name, *cells])
-                self.figure_9_seen.setdefault(name, cells)  # cells of the first size
+                self.figure_9_seen.setdefault(name, cells)  # keeps the cells of the first size only
         plots.steps(panels, "s", "messages between sites", self.pictures / "gupta_figure_9.svg")
         columns = ["bytes", "", "s", "most at once", "mean", "first at, s", "bytes between sites",
                    "copies into a site"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/evaluation/karonis.py — broadcasts of Karonis et al. 2002 on trees that use sites and
-# machines, only one of them, or neither.
+# machines, only sites, only machines, or neither.
 import heapq
 import math
 import re
@@ -16,11 +16,11 @@ TREES = {"binomial": "tree:shape=binomial",
          "by machine": "multilevel:shapes=none/flat/binomial",
          "by site": "multilevel:shapes=flat/none/binomial",
          "multilevel": "multilevel:shapes=flat/binomial"}
-MACHINES = [16, 16, 16]  # the first machine is a separate site
+MACHINES = [16, 16, 16]  # processes per machine; the first machine is a separate site
 RUN = [8, 256 * KIB]
 SIZES = [8, KIB, 8 * KIB, 64 * KIB, 256 * KIB, MIB]
 WAN, LAN, INSIDE = range(3)
-SECONDS = [30e-3, 1e-3, 50e-6]  # one-way latency of a message between sites, machines, processes
+SECONDS = [30e-3, 1e-3, 50e-6]  # one-way latency in s between sites, machines, processes
 BYTES_PER_SECOND = [1e6, 10e6, 100e6]
 EQUAL = [(2, 64), (4, 64), (8, 64), (16, 64), (3, 36), (5, 60)]
 FORMULA_BYTES = MIB

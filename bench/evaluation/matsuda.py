@@ -9,8 +9,8 @@ from text import number, table
 HEADING = "## Matsuda et al. 2006: long and fast networks"
 CONFIG = "configs/long-and-fast.yaml"
 DELAY = "{latency: 9950us, bandwidth: 10Gbit}"
-# The latency is not 0. Otherwise messages over the link would arrive at the same time as local
-# messages, in a random order.
+# The latency is not 0. With latency 0, messages over the link would arrive at the same time as
+# local messages, in a random order.
 NO_DELAY = "{latency: 1us, bandwidth: 10Gbit}"
 HOSTS = 32
 LARGEST = 32 * MIB
@@ -18,14 +18,14 @@ SIZES = [KIB << power for power in range(16)]
 SIZES_SHOWN = [KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, LARGEST]
 RUN_UP_TO = 256 * KIB  # times of larger sizes are predicted
 SENDERS = [1, 2, 4, 8, 16]
-# (name in the paper, schedule) of the algorithms with which the others are compared.
+# {collective: (name in the paper, schedule)}. The other algorithms are compared with these.
 SIMPLE = {"broadcast": ("farfirst", "farfirst"), "allreduce": ("two-tier", "two_tier")}
 PLAIN = {"broadcast": ("van de Geijn", "van_de_geijn"),
          "allreduce": ("Rabenseifner", "rabenseifner")}
 MODIFIED = {"broadcast": "modified_van_de_geijn", "allreduce": "modified_rabenseifner"}
-STRETCHED = "stretched:stretch=65536"  # elements of 8 bytes
+STRETCHED = "stretched:stretch=65536"  # stretch in elements of 8 bytes
 PAPER_FASTER = {"broadcast": 1.6, "allreduce": 3.2}
-STREAMS = ["1Gbit", "650Mbit", "300Mbit"]  # a host sends 1 Gbit/s
+STREAMS = ["1Gbit", "650Mbit", "300Mbit"]  # rates of one stream; a host sends 1 Gbit/s
 M_BY_B = LARGEST * 8 / 1e9 * 1e3  # ms
 LATENCY = 10.0
 COLLECTIVES = ["broadcast", "allreduce"]

@@ -47,7 +47,7 @@ def frontier(points, file):
     for name, messages, above in points:
         axis.scatter([messages], [above], s=18, color="#4c72b0")
         if name in UNNAMED:
-            continue  # there is no room for the name, because the point is between two others
+            continue  # no room for the name: the point is between two other points
         axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4),
                       fontsize=7)
     axis.scatter([4, 1], [3, 11], s=30, marker="x", color="#c44e52")

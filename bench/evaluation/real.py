@@ -9,7 +9,7 @@ ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push"
               "budget:16,8"]
 SIZES = [4096, 2896, 2048, 1380]
 # Latency in ms that the halo must hide: 30 ms for the way of border rows, plus 30 ms by which one
-# cluster can be ahead. A cluster is ahead if it waits less for sums than the other.
+# cluster can be ahead. A cluster is ahead if it waits less for sums than the other cluster.
 HIDDEN_MS = 60.0
 HEADING = "## Processor time of the roots"
 CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import plots
 
-# Size of the smallest message that is counted. With smaller ones, hosts agree on times before and
-# after the measured operation.
+# Least size in bytes of a message that is counted. Smaller messages are not part of the measured
+# operation: hosts send them before and after it, to agree on times.
 LEAST_BYTES = 1024
 
 

@@ -24,8 +24,8 @@ PAPER_MS = {("sequential", "worst"): 1412 / 15, ("conditional", "worst"): 1474 /
             ("conditional", "best"): 38.6, ("conditional", "frosty"): 39.6,
             ("conditional", "tridiagonal"): 38.6, ("conditional", "random"): 38.3}
 PAPER_STOP = {"frosty": 5403, "tridiagonal": 1737, "random": 273}
-# From section VI-C of the paper, for each data set: the number of all operations, and for each
-# cluster the number of operations that needed values of other clusters.
+# {data set: (number of all operations, {cluster: number of its operations that needed values of
+# other clusters})}, from section VI-C of the paper.
 PAPER_REMOTE = {"frosty": (16210, {"4w": 4, "dominic": 4, "roadrunner": 14, "2w": 165,
                                    "blade": 5291}),
                 "tridiagonal": (15635, {"4w": 9, "dominic": 9, "roadrunner": 55, "2w": 254,

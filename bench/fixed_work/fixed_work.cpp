@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t samples_max = 50'000'000;
 constexpr int units_by_interval = 1000, shortest_looks_of_a_detour = 9;
-/// Shortest unit. It is much longer than the clock reading that follows each unit.
+/// Shortest unit of work. It is much longer than the clock reading that follows each unit.
 constexpr Nanos shortest_unit{200};
 
 double ratio(Nanos part, Nanos of) {
@@ -37,7 +37,7 @@ Nanos sum(std::span<const Detour> detours) {
 }
 
 /// Computes the detours of the method fwq. The time by which a piece exceeds the shortest piece
-/// counts as one detour at the start of the piece.
+/// counts as a detour at the start of the longer piece.
 void analyze_pieces(const Samples& samples, const Options& options, Findings& findings) {
   std::vector<Nanos> times;
   Nanos begin{0};
@@ -53,10 +53,10 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
   findings.periods = periods(lost_by_bin(lost, samples.span, options.interval), options.interval);
 }
 
-/// Combines the times lost in adjacent intervals into detours (interruptions of the work). A detour
-/// that covers whole intervals without any work also contains the time lost in the interval before
-/// them and in the interval after them. The time lost in the interval before them is placed at the
-/// end of that interval, so that the detour is contiguous.
+/// Combines the times lost in adjacent intervals into detours (interruptions of the work). If no
+/// work was done in some intervals, these intervals make a detour. The detour also contains the
+/// time lost in the interval before them and in the interval after them. The time lost in the
+/// interval before is placed at the end of that interval, so that the detour is contiguous.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
   bool goes_on = false;  // whether the last detour can continue in this interval
@@ -76,7 +76,9 @@ std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::ve
   return detours;
 }
 
-/// Computes the time lost in an interval: the work missing compared with the best interval.
+/// Computes the detours of the method ftq. The best interval is the interval with the most work.
+/// The time lost in an interval is the time for the work that it lacks compared with the best
+/// interval.
 void analyze_units(const Samples& samples, const Options& options, Findings& findings) {
   const double most = *std::max_element(samples.done.begin(), samples.done.end());
   const auto interval = static_cast<double>(options.interval.count());

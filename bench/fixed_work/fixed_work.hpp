@@ -31,20 +31,20 @@ struct Detour {
 struct Options {
   Method method = Method::fixed_work;
   Nanos duration = std::chrono::seconds(10);
-  /// Duration of a piece of work (fwq, default 100us) or of a unit of work (ftq, default a
-  /// thousandth of the interval, at least 200ns).
+  /// fwq: duration of a piece of work; by default 100us. ftq: duration of a unit of work; by
+  /// default a thousandth of the interval, but at least 200ns.
   std::optional<Nanos> work = std::nullopt;
   /// ftq: duration of an interval, in which units of work are counted. All methods: time resolution
-  /// with which the analysis searches for noise that recurs periodically.
+  /// of the search for periodic noise.
   Nanos interval = std::chrono::milliseconds(1);
-  /// Detours that are shorter than this are ignored. Defaults: for fwq a hundredth of the shortest
-  /// piece; for ftq a hundredth of the interval, but at least two units; for detour nine times the
-  /// shortest clock reading.
+  /// Detours that are shorter than the threshold are ignored. The default for fwq is a hundredth of
+  /// the shortest piece. For ftq it is a hundredth of the interval, but at least two units. For
+  /// detour it is nine times the shortest time between two clock readings.
   std::optional<Nanos> threshold = std::nullopt;
   std::uint32_t threads = 1;
 
   Nanos work_or_default() const;
-  Nanos gap_threshold(Nanos shortest_look) const;  ///< threshold of the method `detour`
+  Nanos gap_threshold(Nanos shortest_look) const;  ///< a gap longer than the result is a detour
   std::size_t samples() const;                     ///< number of samples per thread (fwq and ftq)
   std::string mistake() const;                     ///< error in the options; "" if there is none
 };
@@ -54,11 +54,11 @@ struct Options {
 struct Samples {
   std::uint32_t processor = 0;
   Nanos span{0};                    ///< time from the start to the end of the measurement
-  std::vector<Nanos> ends;          ///< fwq: times at which one piece ends and the next starts
+  std::vector<Nanos> ends;          ///< fwq: end of each piece, at which the next starts
   std::vector<std::uint32_t> done;  ///< ftq: number of units of work done in each interval
   std::vector<Detour> gaps;         ///< detour: gaps above the threshold, between clock readings
   Nanos shortest_look{0};           ///< detour: shortest time between two clock readings
-  bool is_full = false;  ///< detour: whether it ended early because the memory for gaps was full
+  bool is_full = false;  ///< detour: true if it ended early, as the memory for gaps was full
 };
 
 /// Percentiles of a set of durations (nearest-rank method).
@@ -68,10 +68,10 @@ struct Distribution {
   double mean_nanos = 0;
 };
 
-/// Periodic noise.
+/// A period with which noise recurs.
 struct Period {
   double nanos = 0;
-  double explains = 0;  ///< share of the variation of lost time that is explained by this period
+  double explains = 0;  ///< share of the variation of lost time that this period explains
 };
 
 /// Results of the analysis of one thread's samples.
@@ -91,8 +91,8 @@ struct Findings {
 
 /// Returns the processors on which the system permits this process to run.
 std::vector<std::uint32_t> usable_processors();
-/// Measures in real time, on `options.threads` threads, each pinned to one of the first usable
-/// processors. Throws std::runtime_error if there are too few processors.
+/// Measures in real time, on `options.threads` threads. Each thread is pinned to a processor of its
+/// own. Throws std::runtime_error if there are fewer usable processors than threads.
 std::vector<Samples> measure(const Options& options);
 
 // Pure functions on measured samples. ----------------------------------------------------------
@@ -101,10 +101,10 @@ Findings analyze(const Samples& samples, const Options& options);
 Distribution distribution(std::vector<Nanos> durations);
 /// Returns the time lost in each bin. A detour counts in every bin that it overlaps.
 std::vector<double> lost_by_bin(std::span<const Detour> detours, Nanos span, Nanos bin);
-/// Returns at most three periods with which time is lost. The periods are between two bins and a
-/// tenth of the measured time. Periods that can be due to chance are omitted; one run in a thousand
-/// still reports such a period. If a period is found, its fractions (half, a third, ...) are
-/// omitted too.
+/// Returns at most three periods with which time is lost. A period is at least two bins long and at
+/// most a tenth of the measured time. Periods that chance explains are omitted; still, about one
+/// run in a thousand without periodic noise gives a period. If a period is found, its fractions
+/// (half, a third, ...) are omitted, too.
 std::vector<Period> periods(std::vector<double> lost, Nanos bin);
 
 nlohmann::ordered_json to_json(const Options& options, std::span<const Findings> threads);

@@ -20,8 +20,8 @@ using Clock = std::chrono::steady_clock;  // tidy: real time (mark for scripts/t
 constexpr std::size_t gaps_max = 1'000'000;
 constexpr Nanos head_start = std::chrono::milliseconds(50);
 
-/// Computes dependent steps in registers only. Therefore the time of the steps depends only on the
-/// processor and on other programs that use it.
+/// Computes dependent steps in registers only. The time of the steps therefore depends only on the
+/// processor and on other programs that use this processor.
 void work(std::uint64_t steps) {
   std::uint64_t value = steps;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -58,8 +58,8 @@ std::uint64_t calibrated_steps(Nanos target) {
   return steps;
 }
 
-/// Returns the shortest time between two clock readings. Stops after a hundred readings without a
-/// shorter one.
+/// Returns the shortest time between two clock readings. Stops after a hundred readings that give
+/// no shorter time.
 Nanos shortest_look() {
   Nanos shortest = Nanos::max();
   auto last = Clock::now();
@@ -135,7 +135,7 @@ void measure_gaps(Samples& samples, Nanos threshold, Nanos duration, Clock::time
 }
 
 /// Measures on this thread. All memory is allocated and written before the measurement begins, so
-/// that no page fault occurs in it.
+/// that no page fault occurs during the measurement.
 Samples measure_here(const Options& options, std::uint32_t processor, std::uint64_t steps,
                      Clock::time_point begin) {
   stay_on(processor);
@@ -184,8 +184,8 @@ std::vector<Samples> measure(const Options& options) {
   std::vector<Samples> samples(options.threads);
   runtime::Runtime runtime;
   runtime.run([&] {
-    // All threads begin at a given time instead of at a barrier. A thread that fails then blocks no
-    // other.
+    // All threads begin at the time `begin`. There is no barrier, so a thread that fails does not
+    // block the others.
     const auto begin = Clock::now() + head_start;
     std::vector<runtime::Task> tasks;
     for (std::uint32_t i = 0; i < options.threads; ++i)

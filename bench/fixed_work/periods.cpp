@@ -58,12 +58,13 @@ double variation(const std::vector<double>& values) {
 struct Spectrum {
   std::vector<double> power;  ///< power of frequency `index / size`, in periods per bin
   std::size_t size = 0;
-  std::size_t spread = 0;  ///< number of indices over which one frequency spreads on each side
+  std::size_t spread = 0;  ///< number of indices by which a frequency spreads to each side
 };
 
 /// Returns the power of the frequencies in `values`. The frequencies are four times as dense as in
-/// a plain Fourier transform, so that a frequency between two frequencies of the plain transform is
-/// not missed. A Hann window keeps a strong frequency from hiding others.
+/// a plain Fourier transform. The function therefore does not miss a frequency between two
+/// frequencies of the plain transform. A Hann window keeps a strong frequency from hiding other
+/// frequencies.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
   std::vector<Complex> padded(std::bit_ceil(4 * values.size()));
@@ -78,15 +79,17 @@ Spectrum spectrum(const std::vector<double>& values) {
 }
 
 /// Returns for each frequency the greatest power that chance explains. The limit is computed for
-/// each octave, because noise is rarely white. The power of a frequency by chance is distributed
-/// exponentially. Its scale follows from the median of the octave, which peaks do not affect.
+/// each octave, because noise is rarely white. The power that chance gives to a frequency is
+/// distributed exponentially. The scale of the distribution follows from the median of the octave,
+/// which peaks do not affect.
 std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   const double factor =
       std::log(static_cast<double>(spectrum.power.size()) / chance_of_false_period) /
       std::numbers::ln2;
   std::vector<double> limits(spectrum.power.size(), 0);
   for (std::size_t begin = first; begin < limits.size(); begin *= 2) {
-    // The last octave can have few frequencies, so lower frequencies are added to its sample.
+    // The last octave can have few frequencies. In that case, lower frequencies are added to its
+    // sample.
     const std::size_t end = std::min(2 * begin, limits.size());
     const std::size_t from = std::max(first, std::min(begin, end - end / 2));
     std::vector<double> octave(spectrum.power.begin() + static_cast<std::ptrdiff_t>(from),
@@ -99,8 +102,9 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   return limits;
 }
 
-/// Returns the position of the top of a peak of the spectrum, as an index with a fraction. It is
-/// the top of a parabola through the logarithms of the powers at `peak` and its two neighbours.
+/// Returns the position of the top of a peak of the spectrum, as an index with a fraction. The
+/// position is that of the top of a parabola through the logarithms of the powers at `peak` and at
+/// its two neighbours.
 double top(const Spectrum& spectrum, std::size_t peak) {
   const auto level = [&](std::size_t i) {
     return std::log(std::max(spectrum.power[i], std::numeric_limits<double>::min()));
@@ -113,7 +117,8 @@ double top(const Spectrum& spectrum, std::size_t peak) {
 
 /// Returns the fundamental of the strongest frequency. Short detours have harmonics that are nearly
 /// as strong as the fundamental, so the strongest frequency can be a harmonic. The fundamental is
-/// the lowest frequency whose multiples up to the strongest one are all strong.
+/// the lowest frequency for which this holds: the strongest frequency is one of its multiples, and
+/// all its multiples up to the strongest frequency are strong.
 double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t strongest) {
   const double frequency = top(spectrum, strongest);
   const auto is_strong = [&](double at) {
@@ -128,9 +133,9 @@ double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t stro
   return frequency;
 }
 
-/// Averages the lost time over all periods, bin by bin, and subtracts the result from each period.
-/// Returns the share of the variation that this removes, minus the share that it would remove from
-/// random values.
+/// Averages the lost time over all repetitions of `period`, bin by bin. Subtracts the averages from
+/// each repetition. Returns the share of the variation that the subtraction removes, corrected by
+/// the share that it would remove from random values.
 double take_off(std::vector<double>& lost, double period) {
   const auto places = static_cast<std::size_t>(std::max(2.0, std::round(period)));
   const auto place_of = [&](std::size_t i) {
@@ -151,7 +156,7 @@ double take_off(std::vector<double>& lost, double period) {
   return before == 0 ? 0 : 1 - after / before;
 }
 
-/// Widens the bins until there are at most bins_max.
+/// Widens the bins until there are at most bins_max bins.
 Nanos coarsen(std::vector<double>& lost, Nanos bin) {
   while (lost.size() > bins_max) {
     for (std::size_t i = 0; i + 1 < lost.size(); i += 2) lost[i / 2] = lost[i] + lost[i + 1];

@@ -11,7 +11,8 @@
 namespace bench {
 namespace {
 
-/// Channel for synchronization between the first host and the others. Messages use other channels.
+/// Channel on which the first host and the other hosts synchronize. Measured messages use different
+/// channels.
 constexpr std::uint64_t words = 0;
 
 }  // namespace

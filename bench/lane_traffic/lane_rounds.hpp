@@ -20,21 +20,21 @@ struct LaneRoundsOptions {
   std::uint64_t rounds = 11;
 };
 
-/// Measures the time of each round: from a common start time until the last byte has arrived. The
-/// first host chooses the start time. All hosts therefore need the same clock: that of the machine,
-/// or the virtual one.
+/// Measures rounds of messages. The time of a round lasts from a common start time until the last
+/// byte has arrived. The first host chooses the start time. All hosts therefore need the same
+/// clock: the clock of the machine, or the virtual clock.
 ///
 /// Thread-safe: one object serves all threads of a process. The first thread of each host takes
 /// part.
 class LaneRounds {
  public:
   explicit LaneRounds(const LaneRoundsOptions& options) : options_(options) {}
-  /// Must be called before any thread runs. Throws std::invalid_argument if the config lacks
-  /// suitable hosts.
+  /// Finds the pairs of hosts. Must be called before any thread runs. Throws std::invalid_argument
+  /// if the config lacks suitable hosts.
   void prepare(const paths::Plan& plan);
   void run(paths::Thread& thread);
-  /// Returns the times of the rounds in milliseconds, sorted. The list is empty except in the
-  /// process of the first host.
+  /// Returns the times of the rounds in milliseconds, in ascending order. Only the process of the
+  /// first host has times; in other processes the list is empty.
   const std::vector<double>& took() const { return took_; }
 
  private:

@@ -47,13 +47,13 @@ void LaneTraffic::prepare(const paths::Plan& plan) {
   }
 }
 
-/// Returns the message's bytes, a part of the pattern. The pattern outlives the run, so the payload
-/// needs no owner.
+/// Returns the message's bytes, which are a part of pattern_. The pattern outlives the run, so the
+/// payload need not own the bytes.
 base::Payload LaneTraffic::payload_of(const Message& message) const {
   return base::Payload::adopt(std::span(pattern_).subspan(message.offset, message.bytes), [] {});
 }
 
-/// Returns the channel for messages from one thread to another.
+/// Returns the number of the channel for messages from `message.from` to `message.to`.
 std::uint64_t LaneTraffic::channel_of(const Message& message) const {
   return std::uint64_t{message.from} * host_of_.size() + message.to;
 }

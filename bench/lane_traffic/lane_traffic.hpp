@@ -27,19 +27,20 @@ struct LaneTrafficOptions {
 class LaneTraffic {
  public:
   explicit LaneTraffic(const LaneTrafficOptions& options);
-  /// Must be called before any thread runs.
+  /// Prepares the messages. Must be called before any thread runs.
   void prepare(const paths::Plan& plan);
-  /// Sends this thread's messages and checks those that arrive. Each message must arrive once, in
-  /// the order of its channel, with the right bytes. Throws std::runtime_error otherwise.
+  /// Sends this thread's messages and checks the messages that arrive for it. Throws
+  /// std::runtime_error unless each message arrives once, in the order of its channel, and with the
+  /// right bytes.
   void run(paths::Thread& thread);
 
   struct Figures {
     std::uint64_t received = 0, bytes = 0;
     base::Nanos took{0};
-    std::uint64_t inbox_held_most = 0;  ///< greatest value of all hosts of this process
+    std::uint64_t inbox_held_most = 0;  ///< most bytes in the inbox of one host
     base::Nanos lateness_lost{0};
   };
-  /// Returns the totals of this process's threads, which must have ended.
+  /// Returns the totals of the threads of this process. Requires: these threads have ended.
   const Figures& figures() const { return figures_; }
 
  private:

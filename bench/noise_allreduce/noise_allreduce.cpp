@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/noise_allreduce/noise_allreduce.cpp — iterations, and reports of figures to thread 0
+// bench/noise_allreduce/noise_allreduce.cpp — iterations of a thread, and report of figures to
+// thread 0
 #include "bench/noise_allreduce/noise_allreduce.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ double process_cpu_seconds() {
 
 }  // namespace
 
-/// Checks that the measured durations fit into memory: each thread keeps the duration of every
+/// Checks that memory suffices for the durations that threads keep: one duration for each
 /// iteration.
 void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
   const std::uint64_t threads =
@@ -168,8 +169,8 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   mine.spread = spread_of(std::move(durations));
 }
 
-/// Moves the value of an iteration into the path. If Ctrl-C ends other hosts first, the move fails
-/// on this host. In that case rank 0 writes the figures so far.
+/// Moves the value of an iteration into the path. If Ctrl-C ends other hosts before this host, the
+/// move fails on this host. In that case rank 0 writes the figures so far.
 paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
                                    const std::vector<Nanos>& durations) {
   try {
@@ -261,8 +262,8 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   by_host_[report.at("host")] = std::move(threads);
   cpu_seconds_[report.at("host")] = report.at("cpu");
   for (const auto& entry : report.at("wan")) {
-    // Several hosts report the traffic of the same gateway. Counts only grow, so the largest one is
-    // the latest.
+    // Several hosts report the traffic of the same gateway. Counts only grow, so the largest count
+    // is the latest.
     paths::Traffic& wan = wan_[entry.at(0)];
     wan.messages = std::max(wan.messages, entry.at(1).get<std::uint64_t>());
     wan.bytes = std::max(wan.bytes, entry.at(2).get<std::uint64_t>());

@@ -44,10 +44,10 @@ class NoiseAllreduce {
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   /// Runs one thread of the application.
   void run(paths::Thread& thread);
-  /// Returns the figures known in this process after all its threads have ended.
+  /// Returns the figures known in this process. Requires: all threads of the process have ended.
   Figures figures(const paths::RunSummary& summary) const;
-  /// Prints the table and writes the JSON in the process of thread 0. Does nothing in other
-  /// processes. Throws std::runtime_error if threads learned different conditions, or if the file
+  /// In the process of thread 0: prints the table and writes the JSON. Does nothing in other
+  /// processes. Throws std::runtime_error if threads received different conditions, or if the file
   /// cannot be written.
   void finish(const paths::RunSummary& summary) const;
 

@@ -4,9 +4,10 @@
 //   mpicxx -O2 collective_mpi.cpp -o collective_mpi
 //   mpirun -np 4 collective_mpi COLLECTIVE BYTES CALLS ITERATIONS
 //
-// Prints one line with a number for each iteration: the mean time of a call in microseconds. An
-// iteration makes CALLS consecutive calls. It ends when the last process has finished them. BYTES
-// is the size of the vector, or of one block for gather and alltoall.
+// Prints one line for all iterations. It has a number for each iteration: the mean time of a call
+// in microseconds. An iteration makes CALLS consecutive calls. It ends when the last process has
+// finished these calls. BYTES is the size of the vector. For gather and alltoall it is the size of
+// one block.
 #include <mpi.h>
 
 #include <cstdio>

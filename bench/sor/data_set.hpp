@@ -14,8 +14,8 @@ namespace bench {
 /// A square grid of numbers before the first iteration. Its outermost rows and columns are fixed.
 ///
 /// - frosty: a plate with its top row at 27760 degrees Celsius and all other cells at -273.15.
-/// - tridiagonal: random on the main diagonal and on three diagonals on each side of it, zero
-///   elsewhere. The paper uses this name, although seven diagonals are random.
+/// - tridiagonal: random on the main diagonal and on the three diagonals on each side of it, zero
+///   elsewhere. The name is that of the paper, although seven diagonals are random.
 /// - random: random everywhere.
 ///
 /// Random numbers are uniform in [0, 10000). runtime::Random(seed, row) draws a row's numbers by
@@ -32,13 +32,14 @@ class DataSet {
   std::size_t size() const { return size_; }  ///< number of rows and of columns
   /// Requires: `cells` holds a whole row.
   void fill_row(std::size_t row, std::span<double> cells) const;
-  /// Returns 1e-8 times the number of cells. The paper's solver stops if the sum of absolute
-  /// changes is below this number.
+  /// Returns the epsilon, which is 1e-8 times the number of cells. The paper's solver stops if the
+  /// sum of absolute changes is below the epsilon.
   double epsilon() const;
-  /// Returns the relaxation factor that converges fastest for Poisson's equation on this size.
+  /// Returns the relaxation factor that converges fastest for Poisson's equation on a grid of this
+  /// size.
   double best_omega() const;
-  /// Returns the given factor, or the best one by default. Throws std::invalid_argument for a
-  /// factor that never converges.
+  /// Returns the given relaxation factor; if none is given, returns the best factor. Throws
+  /// std::invalid_argument if the given factor never converges.
   double omega(std::optional<double> given) const;
 
  private:

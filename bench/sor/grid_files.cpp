@@ -31,7 +31,8 @@ void for_rows(std::size_t size, const FillRow& fill,
   }
 }
 
-/// Returns the colour for a `heat` from 0 to 1: red, green and blue rise one after the other.
+/// Returns the colour for a `heat` from 0 to 1. As the heat rises, red rises first, then green,
+/// then blue.
 std::array<char, 3> pixel(double heat) {
   std::array<char, 3> colours{};
   for (int i = 0; i < 3; ++i) {

@@ -31,8 +31,9 @@ GridRows::GridRows(const DataSet& data, RowRange rows)
 std::span<const double> GridRows::half(std::size_t row, Colour colour) const {
   ENSURE(rows_.contains(row));
   const std::size_t line = ((row - rows_.begin) * 2 + (colour == Colour::red ? 0 : 1)) * lines_;
-  // Cells of the grid's left edge are not relaxed. If the half row begins with such a cell, this
-  // cell is at the end of a cache line, so that the next cell starts a line.
+  // Cells of the grid's left edge are not relaxed. If the half row begins with an edge cell, this
+  // cell is stored at the end of a cache line. The first cell to relax is then at the start of the
+  // next cache line.
   const bool has_edge = first_column(row, colour) == 0;
   return {cells_[line].cells + (has_edge ? line_cells - 1 : 0), half_size()};
 }

@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// Cells whose row and column add up to an even number are red. The four neighbours of a cell have
-/// the other colour.
+/// Colour of a cell: red if the numbers of its row and column add up to an even number, otherwise
+/// black. The four neighbours of a cell have the opposite colour.
 enum class Colour : std::uint8_t { red, black };
 
 /// The rows from `begin` to `end - 1`.
@@ -30,17 +30,17 @@ class GridRows {
   GridRows(const DataSet& data, RowRange rows);  ///< initial cells from the data set
 
   RowRange rows() const { return rows_; }
-  /// Returns the cells of a colour in a row, ordered by column. If the row has one cell less of
-  /// this colour than of the other, the last entry is unused.
+  /// Returns the cells of a colour in a row, ordered by column. A row may have one cell less of
+  /// this colour than of the other colour. In that case the last entry is unused.
   std::span<double> half(std::size_t row, Colour colour);
   std::span<const double> half(std::size_t row, Colour colour) const;
   std::size_t half_size() const { return (columns_ + 1) / 2; }
   void get_row(std::size_t row, std::span<double> cells) const;
 
   /// Relaxes the cells of a colour in a row, except those on the grid's edge. Returns the sum of
-  /// all changes, added as in relax(). Requires: the rows above and below are stored here, too.
+  /// all changes, added as in relax(). Requires: the object also has the rows above and below.
   double update(std::size_t row, Colour colour, double omega);
-  /// Relaxes the red cells of a row, then the black ones of the row above it.
+  /// Relaxes the red cells of a row, then the black cells of the row above.
   Changes update_both(std::size_t row, double omega);
 
  private:
@@ -61,8 +61,8 @@ class GridRows {
 
 inline Colour other(Colour colour) { return colour == Colour::red ? Colour::black : Colour::red; }
 
-/// Divides the inner rows of a grid into blocks as evenly as possible, larger ones first. Throws
-/// std::invalid_argument if there are fewer rows than blocks.
+/// Divides the inner rows of a grid into blocks as evenly as possible. Larger blocks come first.
+/// Throws std::invalid_argument if there are fewer rows than blocks.
 std::vector<RowRange> row_blocks(std::size_t size, std::size_t blocks);
 
 }  // namespace bench

@@ -11,9 +11,9 @@ namespace {
 
 using Lanes = double[change_lanes];
 
-/// Number of cells by which a prefetch is ahead of the relaxation. Prefetches are for cells that
-/// the relaxation of the previous row did not read. The hardware prefetcher is not sufficient,
-/// because it restarts at each page.
+/// Number of cells by which a prefetch is ahead of the relaxation. Only cells that the relaxation
+/// of the previous row did not read are prefetched. The prefetcher of the hardware is not
+/// sufficient, because it restarts at each page.
 constexpr std::size_t cells_ahead = 256;
 
 /// Relaxes the points from `begin` on. Requires: `begin` is a multiple of change_lanes.
@@ -87,8 +87,8 @@ template <std::size_t width, class Vector = typename Wide<width>::Vector>
 }
 
 /// The partial sums of changes, in vectors. The vectors are named members, because the compiler
-/// might keep an array in memory instead of in registers. The wider the vectors are, the fewer
-/// members are used.
+/// might keep an array in memory instead of in registers. With wide vectors, only the first members
+/// are used.
 template <std::size_t width>
 struct Sums {
   typename Wide<width>::Vector first = {}, second = {}, third = {}, fourth = {};
@@ -144,7 +144,7 @@ template <std::size_t width>
   up.put(upper_lanes);
 }
 
-/// The functions compiled for one kind of processor.
+/// The relax functions that are compiled for one kind of processor.
 struct Kernels {
   void (*relax)(const HalfRow&, double, Lanes&);
   void (*relax_both)(const HalfRow&, const HalfRow&, double, Lanes&, Lanes&);
@@ -159,7 +159,8 @@ constexpr Kernels narrowest = {
 
 #if defined(__x86_64__)
 // Each function clears the upper halves of the vector registers at its end. Otherwise each later
-// scalar operation would be slower. The compiler does not clear them here.
+// scalar operation would be slower. The compiler does not clear these halves itself in these
+// functions.
 [[gnu::target("avx2")]] void relax_avx2(const HalfRow& points, double omega, Lanes& lanes) {
   relax_groups<4>(points, omega, lanes);
   __builtin_ia32_vzeroupper();

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Contiguous points of one colour in a row, and their neighbours of the other colour. Point k has
-/// the neighbours above[k], below[k], and side[k] and side[k + 1] in its own row.
+/// Contiguous points of one colour in a row, and their neighbours of the other colour. The
+/// neighbours of point k are above[k], below[k], and in its own row side[k] and side[k + 1].
 struct HalfRow {
   double* own;
   const double* above;
@@ -19,19 +19,19 @@ struct HalfRow {
 /// Number of partial sums of changes. Point k belongs to sum k modulo this number.
 inline constexpr std::size_t change_lanes = 8;
 
-/// Choice of vector instructions: the widest that this processor has, or only those that every
-/// processor of this architecture has.
+/// Choice of vector instructions. `widest`: the widest that this processor has. `narrowest`: only
+/// those that every processor of this architecture has.
 enum class Vectors : std::uint8_t { widest, narrowest };
 
 /// Sets each point to old + omega * ((((above + below) + left) + right) / 4 - old). Returns the sum
-/// of all |new - old|. Each of the partial sums 0 to 7 adds its points in order of k. The total is
-/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). The result has the same bits on every machine and
-/// with all vectors.
+/// of all |new - old|. Each of the partial sums s0 to s7 adds its points in order of k. The total
+/// is ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)). The result has the same bits on every
+/// machine and with all vectors.
 double relax(const HalfRow& points, double omega, Vectors vectors = Vectors::widest);
 
 /// Relaxes two half rows together. Values and sums are the same as if `lower` was relaxed first and
-/// then `upper`. `upper` is in the row above and has the other colour: lower.above is upper.own,
-/// and upper.below is lower.own. Shared cells are read only once.
+/// then `upper`. `upper` is in the row above `lower` and has the opposite colour: lower.above is
+/// upper.own, and upper.below is lower.own. Cells that both half rows use are read only once.
 struct Changes {
   double lower = 0, upper = 0;
 };

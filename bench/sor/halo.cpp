@@ -18,18 +18,19 @@ namespace {
 using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
-// Index of the role `down` of `emulate_link`. Stages in this role delay data; stages in the other
-// role delay replies.
+// Index of the role `down` of `emulate_link`. Stages in the role `down` delay data. Stages in the
+// other role delay replies.
 constexpr std::uint32_t role_down = 0;
 constexpr std::uint64_t iterations_max = 1'000'000'000;
-// Number of rows that a block needs for each iteration of latency, if a state is sent as often as
-// its latency (HaloDepth: period equal to latency).
+// Number of rows that a block needs for each iteration of latency. A state has 2 * (latency +
+// period) rows (HaloDepth::rows()), and the period is assumed to equal the latency.
 constexpr std::size_t rows_per_iteration_of_latency = 4;
 
-/// Share of the time in which the program accepts that a recorded link is slower than assumed.
+/// The assumed latency and rate of a recorded link are such that the link is slower in only this
+/// share of the time.
 constexpr double slower_share = 0.01;
 
-/// Cost of the links along a path.
+/// Latency, and time to transfer one row, summed over the links along a path.
 struct Way {
   Nanos latency{0};
   Nanos row_passage{0};
@@ -55,7 +56,7 @@ Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size
   return way;
 }
 
-/// Returns the path of a thread to an element; nullptr if it has none.
+/// Returns the path of a thread to the element `graph`; nullptr if the thread has none.
 const paths::Plan::PlanPath* path_of(const paths::Plan& plan, std::uint32_t rank,
                                      const std::string& graph) {
   const auto found = std::find_if(plan.paths.begin(), plan.paths.end(), [&](const auto& path) {
@@ -71,8 +72,8 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
-/// Checks that the template of the exchange permits arrays of any length: a halo that hides latency
-/// sends several rows in one tuple.
+/// Checks that the template of the exchange permits arrays of any length. This is necessary because
+/// a halo that hides latency sends several rows in one tuple.
 void check_template(const paths::Plan& plan, const std::string& exchange,
                     const std::string& inbox) {
   const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),

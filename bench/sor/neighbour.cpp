@@ -93,8 +93,8 @@ void FarNeighbour::tell(std::uint64_t sweep, std::span<const double> border) {
 }
 
 void FarNeighbour::ask(std::uint64_t sweep, std::span<double> border) {
-  // The number of iterations that have begun. The solver asks for the black cells of an iteration
-  // only when the next iteration begins.
+  // If half-sweep `sweep` is black: index of the iteration that has just begun. The solver asks for
+  // the black cells of an iteration only when the next iteration begins.
   const std::uint64_t begun = sweep / 2 + 1;
   const bool is_black = colour_of(sweep) == Colour::black;
   const bool is_due = begun > depth_.latency && (begun - depth_.latency) % depth_.period == 0;
@@ -127,7 +127,7 @@ RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
 std::size_t FarNeighbour::relax_until(std::uint64_t sweep) {
   std::size_t half_rows = 0;
   for (; next_ <= sweep; ++next_) {
-    if (next_ > 0) {  // before half-sweep 0, our row has its initial values already
+    if (next_ > 0) {  // before half-sweep 0, our row has its initial values
       const std::vector<double>& ours = told(next_ - 1);
       std::copy(ours.begin(), ours.end(), cells_.half(our_border_, colour_of(next_ - 1)).begin());
     }

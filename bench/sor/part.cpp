@@ -15,7 +15,7 @@ namespace {
 
 using base::Nanos;
 
-/// Returns the bytes of plain values, one after the other.
+/// Returns the bytes of plain values, one value after another.
 template <class T>
 nlohmann::json::binary_t binary(const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);

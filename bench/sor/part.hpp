@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Returns the template of the element that parts are moved into.
+/// Returns the template of the element `report`, into which threads move their parts.
 const pastset::Template& part_template();
 base::Payload encode_part(const SorPart& part);
 SorPart decode_part(const base::Payload& tuple);

@@ -9,15 +9,17 @@
 
 namespace bench {
 
-/// Rows and location of a thread. They determine the order in which ReferenceSolver adds changes.
+/// Rows and location of a thread. Rows and locations determine the order in which ReferenceSolver
+/// adds changes.
 struct ReferenceThread {
   std::size_t cluster = 0, host = 0;
   std::size_t row_begin = 0, row_end = 0;
 };
 
 /// A solver with one thread, one array and scalar numbers. It shares the data set with the parallel
-/// solver, but no code of the computation. It adds the changes of an iteration in the same order as
-/// every algorithm: within a thread, then a host, then a cluster, and last over the clusters.
+/// solver, but no code of the computation. It adds the changes of an iteration in the canonical
+/// order: first within each thread, then within each host, then within each cluster, and last over
+/// the clusters.
 class ReferenceSolver {
  public:
   /// Requires: `threads` is in order of rank.

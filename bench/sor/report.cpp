@@ -29,9 +29,9 @@ std::uint64_t iterations_of(const Parts& parts) {
   return parts.empty() ? 0 : parts.begin()->second.iterations;
 }
 
-/// Raises each count of `known` to the same count of `other`, if that count is larger. Several
-/// hosts report the traffic of the same gateway. Counts only grow, so the largest one is the
-/// latest.
+/// Raises each count of `known` to the same count of `other`, if the count of `other` is larger.
+/// Several hosts report the traffic of the same gateway. Counts only grow, so the largest count is
+/// the latest.
 void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.messages = std::max(known.messages, other.messages);
   known.bytes = std::max(known.bytes, other.bytes);
@@ -40,7 +40,7 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
 /// Traffic between clusters. If one process runs all hosts, the counts are those of the process.
 /// Otherwise threads have queried the other hosts during the run. Each count of the exchange covers
 /// one border, so the counts of all borders are added. Several counts of the collective can cover
-/// the same messages, so only the largest is used.
+/// the same messages, so only the largest of these counts is used.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
@@ -102,7 +102,8 @@ Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations, const paths::P
   return all;
 }
 
-/// Returns the digest of the whole grid, with its first and last row, which belong to no thread.
+/// Returns the digest of the whole grid. It covers the first and last row, too, which belong to no
+/// thread.
 Json digest_to_json(const SorTask& task, const Parts& parts) {
   if (parts.size() < task.blocks.size()) return nullptr;
   std::vector<double> row(task.data.size());

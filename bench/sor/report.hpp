@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Properties of a run that the parts lack.
+/// Properties of a run that are not in the parts of its threads.
 struct SorRun {
   std::string data;
   std::uint64_t data_seed;
@@ -23,23 +23,23 @@ struct SorRun {
 /// give equal bytes.
 ///
 /// - iterations: number of iterations done.
-/// - stop_iteration: the iteration whose sum of changes ended the run, counted from 1; null if none
-///   did.
+/// - stop_iteration: number of the iteration whose sum of changes ended the run, from 1; null if no
+///   sum of changes ended it.
 /// - halo_iterations: greatest latency, in iterations, of a border between clusters.
 /// - ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts: as in noise_allreduce.
 /// - exchange_ms: wait for border rows; mean over threads and iterations.
-/// - compute_ms_by_thread: each thread has a mean computation time per iteration; the least and the
-///   greatest of these means.
-/// - wan: as in noise_allreduce, for the collective and the exchange together, and for each of
-///   them.
-/// - redundant_rows_share: rows relaxed for neighbours of other clusters, divided by the threads'
-///   own rows; `most` is the greatest share of one thread.
-/// - grid_digest: digest of the whole grid, independent of its division; null if parts are missing.
+/// - compute_ms_by_thread: the least and the greatest of the threads' mean computation times per
+///   iteration.
+/// - wan: as in noise_allreduce, for the collective, for the exchange, and for both together.
+/// - redundant_rows_share: number of neighbours' rows that threads relaxed redundantly, divided by
+///   the number of their own rows that they relaxed. `most` is the greatest share of any thread.
+/// - grid_digest: digest of the whole grid. It does not depend on the division of the grid; null if
+///   parts are missing.
 nlohmann::ordered_json sor_figures(const SorRun& run, const std::map<std::uint32_t, SorPart>& parts,
                                    const paths::RunSummary& summary);
 /// Returns the JSON as readable text.
 std::string sor_table(const nlohmann::ordered_json& json);
-/// Returns "" if all threads learned the same conditions; otherwise the differences.
+/// Returns "" if all threads received the same conditions; otherwise a text about the differences.
 std::string sor_disagreement(const std::map<std::uint32_t, SorPart>& parts,
                              const paths::RunSummary& summary);
 

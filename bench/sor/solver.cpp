@@ -86,8 +86,8 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   return depth;
 }
 
-/// Returns the duration of one relaxation of our rows while they are in the cache. Measures several
-/// tries and returns the shortest one, because other programs disturbed it least.
+/// Returns the duration of an iteration on this thread's rows when the rows are in the cache. It is
+/// the shortest of several tries, because other programs disturbed the shortest try least.
 Nanos SorThread::measured_iteration() {
   constexpr int tries = 4;
   Block block(task_.data, rows_, task_.omega, false, false);
@@ -140,8 +140,8 @@ void SorThread::iterate(std::uint64_t iteration) {
   exchange(black, false);
 }
 
-/// Sends our border rows to the neighbours after a half-sweep. If `asks` is true, reads the border
-/// rows of the neighbours instead.
+/// After a half-sweep: sends this thread's border rows to the neighbours. If `asks` is true, reads
+/// the border rows of the neighbours instead.
 void SorThread::exchange(std::uint64_t sweep, bool asks) {
   const Colour colour = sweep % 2 == 0 ? Colour::red : Colour::black;
   for (Side& side : sides_) {

@@ -28,20 +28,20 @@ struct SorTask {
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
-  /// Declared duration of an iteration on each thread, indexed by rank; empty unless costs are
+  /// Declared duration of an iteration on each thread, indexed by rank. Empty if costs are not
   /// declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
-  /// Whether threads query the hosts on the paths of their border rows for their traffic between
-  /// clusters. Needed if each host is a process.
+  /// Whether threads query hosts for their traffic between clusters. The queried hosts are those on
+  /// the paths of the thread's border rows. The query is needed if each host is a process.
   bool asks_for_traffic = false;
-  /// Called by rank 0 before each iteration and after a failure. The argument holds the durations
-  /// of the iterations so far.
+  /// Function that rank 0 calls before each iteration and after a failure. The argument contains
+  /// the durations of the iterations so far.
   std::function<void(const std::vector<base::Nanos>&)> watch = {};
 };
 
-/// A decision that a thread learned, and the iteration to which it applies. With a relaxed
-/// algorithm, the decision can be for an earlier iteration than the thread's last one.
+/// A decision that a thread received, and the iteration to which it applies. With a relaxed
+/// algorithm, this iteration can be earlier than the thread's last iteration.
 struct SorDecision {
   std::uint64_t iteration = 0;  ///< index of the iteration, from 0
   bool is_stop = false;
@@ -67,13 +67,13 @@ struct SorPart {
   /// Cells of the thread's rows, row by row; empty unless keeps_cells.
   std::vector<double> cells = {};
   /// Traffic between clusters that the thread's border rows and the collective caused, keyed by
-  /// sending host. Empty if it was not queried. One thread of each host reports the traffic of the
-  /// collective.
+  /// sending host. Empty if the traffic was not queried. Only one thread of each host reports the
+  /// traffic of the collective.
   std::map<std::uint32_t, paths::Traffic> exchange_wan = {}, collective_wan = {};
 };
 
-/// One thread's part of the solver. It ends when a result of the collective stops it, or after
-/// `iterations_max`.
+/// One thread's part of the solver. It ends when a result of the collective meets the stop
+/// condition, or after `iterations_max` iterations.
 class SorThread {
  public:
   SorThread(paths::Thread& thread, const SorTask& task);

@@ -24,7 +24,7 @@
 namespace bench {
 namespace {
 
-// Maximum cost of a row. With it, the time of all rows still fits into Nanos.
+// Maximum declared cost of a row. With this limit, the time of all rows fits into Nanos.
 constexpr base::Nanos cost_max = std::chrono::hours(1);
 constexpr double epsilon_may_differ_by = 1e-3;
 
@@ -42,7 +42,8 @@ std::optional<double> constant_of(const Collective& collective) {
   return constant == nullptr ? std::nullopt : std::optional(*constant);
 }
 
-/// Warns if the constant of the config's stop condition seems to be made for another grid size.
+/// Warns if the constant of the config's stop condition seems to be made for a grid of a different
+/// size.
 void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
@@ -119,8 +120,8 @@ void Sor::watch() {
   };
 }
 
-/// Checks that the rows fit into memory: once for the solver, once more if an output file is
-/// written, and the whole grid for --check.
+/// Checks that the rows fit into memory. The solver needs its rows once, and once more if an output
+/// file is written. The option --check also needs the whole grid.
 void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) const {
   std::uint64_t rows = 0;
   const auto& host = plan.hosts[run.host];
@@ -219,7 +220,7 @@ void Sor::report(paths::Thread& thread) {
     return;
   }
   for (std::uint32_t i = 0; i < plan.hosts[thread.host().index()].threads; ++i) {
-    SorPart& part = parts_.at(thread.rank() + i);  // complete, because its thread has ended
+    SorPart& part = parts_.at(thread.rank() + i);  // complete, since its thread has ended
     if (i == 0)
       for (const auto& [host, wan] : path.traffic(collective_.name))
         part.collective_wan[static_cast<std::uint32_t>(host)] = wan;
@@ -275,8 +276,8 @@ void Sor::write_files() const {
 }
 
 /// Compares the results with those of an independent solver. Returns "" if the cells are equal, and
-/// if the stop condition has the same outcome in every iteration for which our threads received
-/// one.
+/// if rank 0 received the same outcomes of the stop condition as this solver has. Otherwise returns
+/// a text about the first difference.
 std::string Sor::check(const paths::Plan& plan) const {
   const SorPart& ours = parts_.at(0);
   ReferenceSolver reference(task_->data, task_->omega, reference_threads(plan, task_->blocks));

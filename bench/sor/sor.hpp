@@ -20,11 +20,11 @@ struct SorOptions {
   std::string data = "frosty";
   std::size_t size = 1380;
   std::uint64_t data_seed = 1;
-  std::optional<double> omega;  ///< relaxation factor; default: the best one for the size
+  std::optional<double> omega;              ///< relaxation factor; default: the best for the size
   std::optional<std::uint64_t> iterations;  ///< maximum number of iterations
   std::string collective;                   ///< "" = the only collective of the config
   std::string exchange = "rows";
-  /// Cost on the virtual clock: "declared", which is the default, or "measured".
+  /// Cost of relaxation on the virtual clock: "declared" (the default) or "measured".
   std::string compute;
   std::string cost_per_row = "10us";
   std::string halo = "plain";
@@ -46,13 +46,13 @@ class Sor {
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   /// Runs one thread of the application.
   void run(paths::Thread& thread);
-  /// Compares and prints the results and writes the files, in the process of thread 0. Does nothing
-  /// in other processes. Throws std::runtime_error if threads learned different conditions, if the
-  /// check finds a difference, or if a file cannot be written.
+  /// In the process of thread 0: compares the results, prints them and writes the files. Does
+  /// nothing in other processes. Throws std::runtime_error if threads received different
+  /// conditions, if the check finds a difference, or if a file cannot be written.
   void finish(const paths::RunSummary& summary);
 
-  /// Returns the results known in this process after all its threads have ended, without
-  /// `provenance`.
+  /// Returns the results known in this process, without `provenance`. Requires: all threads of the
+  /// process have ended.
   nlohmann::ordered_json figures(const paths::RunSummary& summary) const;
   const std::map<std::uint32_t, SorPart>& parts() const { return parts_; }  ///< indexed by rank
 
@@ -74,7 +74,7 @@ class Sor {
   bool is_virtual_ = false, is_ours_ = false, is_split_ = false;
   Collective collective_;
   std::unique_ptr<SorTask> task_;
-  // Exists only in the process of thread 0, like progress_.
+  // The next two members exist only in the process of thread 0.
   std::optional<Interruption> interruption_;
   std::optional<Progress> progress_;
 

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// How the clock advances while a thread relaxes rows.
+/// Time by which the clock of the run advances while a thread relaxes rows.
 struct WorkCost {
   enum class Kind : std::uint8_t {
     real,      ///< actual time, on the steady clock
@@ -18,17 +18,18 @@ struct WorkCost {
     declared,  ///< given time for each row
   };
   Kind kind = Kind::real;
-  base::Nanos per_row{0};  ///< declared time for both colours of a row
+  base::Nanos per_row{0};  ///< declared time to relax a row in both colours
 };
 
-/// The relaxation work of one thread. Measured or declared times are divided by its host's speed.
+/// The relaxation work of one thread. Measured or declared times are divided by the speed of the
+/// thread's host.
 class Work {
  public:
   /// Relaxes rows and returns the number of half rows.
   using Relax = std::function<std::size_t()>;
 
   Work(paths::Thread& thread, WorkCost cost) : thread_(thread), cost_(cost) {}
-  /// Relaxes rows and advances the clock by their cost.
+  /// Calls `relax` and advances the clock by the cost of the rows that it relaxed.
   void run(const Relax& relax);
   base::Nanos took() const { return took_; }
 

@@ -9,7 +9,8 @@
 
 int main(int argc, char** argv) {
   CLI::App app("", argv[0]);
-  // Accepts Google Benchmark's options, and --json as in the other programs here.
+  // Accepts Google Benchmark's options, and the option --json that the other programs of bench/
+  // have.
   static char json[] = "--benchmark_format=json";
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]) == "--json") argv[i] = json;

@@ -25,7 +25,7 @@ Collective read_collective(const Graph& graph) {
     throw std::invalid_argument(
         fmt::format("collective {}: every thread contributes one scalar, but its template is '{}'",
                     graph.name, graph.settings.find("template")->text()));
-  base::Mistakes told;  // ignored: the mistakes were reported when the plan was read
+  base::Mistakes told;  // ignored: the reader of the plan reported the same mistakes
   base::MapReader reader(
       base::Settings::map({{base::Settings::scalar("condition"), graph.condition}}), told,
       graph.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/compute.cpp — sorting, spinning, sleeping, and recorded delays
+// bench/support/compute.cpp — computation by sorting, spinning or sleeping, and its delays
 #include "bench/support/compute.hpp"
 
 #include <fmt/format.h>
@@ -211,9 +211,9 @@ void Compute::sort() {
 }
 
 /// Finds how many integers can be sorted in the configured time. The sort time is nearly
-/// proportional to their number, so two corrections suffice. Each try is repeated. The shortest
-/// time counts, because other programs disturbed it least. Measures processor time, not real time,
-/// because all threads of a machine tune at the same time.
+/// proportional to the number of integers, so two corrections suffice. Each try is made three
+/// times. The shortest of the three times counts, because other programs disturbed that sort least.
+/// Measures processor time, not real time, because all threads of a machine tune at the same time.
 void Compute::tune() {
   const auto measured = [this](std::size_t count) {
     integers_.resize(std::clamp(count, integers_min, integers_max));

@@ -15,8 +15,8 @@ namespace bench {
 
 using base::Nanos;
 
-/// Returns the time that a host of that speed needs for work that takes `time` at speed 1. Throws
-/// std::invalid_argument if that exceeds base::time_max.
+/// Returns the time that a host with the speed `speed` needs for work that takes `time` at speed 1.
+/// Throws std::invalid_argument if the result exceeds base::time_max.
 Nanos at_speed(Nanos time, double speed);
 
 /// Returns the processor time of this OS thread, without the time of other threads.
@@ -30,12 +30,12 @@ class Noise {
   /// base::ConfigError.
   explicit Noise(const std::string& file);
   Noise(Nanos duration, Nanos period);  ///< makes one delay at the end of each period
-  /// Makes one delay at the time `when`. It is repeated only after a year.
+  /// Returns noise with a single delay, at the time `when`. The noise repeats only after a year.
   static Noise once(Nanos duration, Nanos when);
   Nanos period() const { return period_; }
-  /// Returns how long a computation of length `span` takes that begins at time `from` of the
-  /// recording. Each delay that begins during the computation adds its duration. A delay that is
-  /// under way at `from` adds its remaining time.
+  /// Returns how long a computation takes with this noise. It takes `span` without noise, and
+  /// begins at the time `from` of the recording. Each delay that begins during the computation adds
+  /// its duration. A delay that is under way at `from` adds its remaining time.
   Nanos stretched(Nanos from, Nanos span) const;
 
  private:
@@ -47,9 +47,9 @@ class Noise {
   Nanos period_{0};
 };
 
-/// Noise for one thread, or for all if HOST or THREAD is *. "HOST/THREAD=5ms/100ms" delays by 5 ms
-/// in each period of 100 ms, with a random phase. "HOST/THREAD=10s@20s" delays once, by 10 s at
-/// time 20 s.
+/// Noise that the user injects, by a text such as "HOST/THREAD=5ms/100ms". A * for HOST or THREAD
+/// stands for all hosts or threads. "5ms/100ms" is a delay of 5 ms in each period of 100 ms, with a
+/// random phase. "10s@20s" is a single delay of 10 s at the time 20 s.
 struct InjectedNoise {
   std::string thread;
   std::shared_ptr<const Noise> noise;
@@ -58,16 +58,17 @@ struct InjectedNoise {
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };
 
-/// How long each thread computed before each of its contributions to a collective, read from the
-/// trace of an earlier run.
+/// Computation time of each thread before each of its contributions to a collective. The times are
+/// from the trace of an earlier run.
 class ComputationTimes {
  public:
-  /// Throws std::runtime_error if the directory holds no trace. Throws std::invalid_argument if the
-  /// trace has another number of threads than the plan, or lacks a thread's computations.
+  /// Throws std::runtime_error if the directory contains no trace. Throws std::invalid_argument if
+  /// the trace and the plan have different numbers of threads, or if the trace lacks a thread's
+  /// computations.
   ComputationTimes(const std::string& directory, const std::string& collective,
                    std::uint32_t threads);
   /// Returns the thread's computation time in iteration `iteration`. After the last recorded
-  /// iteration, the first one follows again.
+  /// iteration, the first recorded iteration follows again.
   Nanos of(std::uint32_t rank, std::uint64_t iteration) const;
 
  private:
@@ -82,13 +83,13 @@ struct ComputeOptions {
     sort,      ///< sorts as many integers as an idle processor sorts in `time`
     spin,      ///< calculates until `time` has passed
     sleep,     ///< sleeps for `time`
-    declared,  ///< the same as `sleep`; the name for runs on the virtual clock
+    declared,  ///< same as `sleep`, under its name for runs on the virtual clock
     replay,    ///< sleeps for `time` plus the delays of `noise`, or for the recorded times of
                ///< `times`
   };
   Kind kind = Kind::declared;
   Nanos time{0};
-  std::shared_ptr<const Noise> noise = nullptr;  ///< `replay` uses this or `times`
+  std::shared_ptr<const Noise> noise = nullptr;  ///< `replay` uses `noise` or `times`
   std::shared_ptr<const ComputationTimes> times = nullptr;
   double variation = 0;  ///< standard deviation as a share of `time`; ignored by `sort`
   std::vector<InjectedNoise> injected = {};
@@ -98,10 +99,11 @@ struct ComputeOptions {
 /// for `span` instead.
 void occupy_processor(paths::Thread& thread, Nanos span, const std::function<void()>& work);
 
-/// Computation of one thread. It takes ComputeOptions::time, divided by the speed of the host.
+/// Computation of one thread. Its duration is ComputeOptions::time, divided by the speed of the
+/// host.
 class Compute {
  public:
-  /// With `sort`, measures how many integers can be sorted in this time.
+  /// If the kind is `sort`, measures how many integers can be sorted in ComputeOptions::time.
   Compute(paths::Thread& thread, const ComputeOptions& options);
   void run();
 

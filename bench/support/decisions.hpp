@@ -26,8 +26,8 @@ struct Decisions {
     base::Nanos total{0}, longest{0};
   };
   std::map<std::uint32_t, Waits> waits;
-  /// `stop`: the first round whose condition held. `stop_known`: the round in which the thread
-  /// received that result. Both count from 1. Results about warm-up rounds do not count.
+  /// `stop` is the first round whose condition held. `stop_known` is the round in which the thread
+  /// received the result of `stop`. Rounds count from 1. Results about warm-up rounds do not count.
   std::optional<std::uint64_t> stop, stop_known;
 
   /// Adds the result that the thread received in round `round`. `first` is the sequence number of
@@ -38,25 +38,26 @@ struct Decisions {
   std::uint64_t remote() const { return cached + waited; }
 };
 
-/// Returns the number of the round with this sequence number. `first` is the sequence number of
-/// round 1.
+/// Returns the number of the round that has the sequence number `sequence`; below 1 = a warm-up
+/// round. `first` is the sequence number of round 1.
 std::int64_t number_of(std::uint64_t sequence, std::uint64_t first);
 
 nlohmann::json to_json(const Decisions& decisions);
 Decisions decisions_from_json(const nlohmann::json& json);
 
 /// Returns the names of the clusters with threads, in the plan's order. The cluster of an Origin is
-/// an index into them.
+/// an index in this list.
 std::vector<std::string> computing_clusters(const paths::Plan& plan);
 
 /// The result of one round, for a CSV file of lines "cluster,round,about,origin,from,nanos".
 struct Decided {
   std::uint64_t round = 0;
-  std::int64_t about = 0;  ///< round to which the result belongs; below 1 = before round 1
+  std::int64_t about = 0;  ///< round to which the result belongs; below 1 = a warm-up round
   bool is_unchecked = false;
   paths::Origin origin;
 };
-/// Requires: `clusters` is the result of computing_clusters().
+/// Returns a CSV line for each round of the cluster. Requires: `clusters` is the result of
+/// computing_clusters().
 std::string to_csv(const std::string& cluster, const std::vector<Decided>& rounds,
                    const std::vector<std::string>& clusters);
 

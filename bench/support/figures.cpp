@@ -21,11 +21,11 @@ struct Sums {
   Nanos compute{0};
   Nanos allreduce{0};
   Nanos longest{0};
-  Spread slowest;  // p50 and p99 of the slowest thread, max of all threads
+  Spread slowest;  // p50 and p99 of the slowest thread; max over all threads
   std::uint64_t proved = 0;
   paths::Traffic wan;
   std::vector<std::uint32_t> wan_unknown;
-  // Decisions of any one of the threads: all threads of a cluster receive the same decisions.
+  // Decisions of any of the threads, because all threads of a cluster receive the same decisions.
   const Decisions* decisions = nullptr;
 
   void add(const ThreadFigures& thread) {
@@ -68,7 +68,7 @@ std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
       plan.hosts.begin(), plan.hosts.end(), rank,
       [](std::uint32_t number, const auto& host) { return number < host.first_thread; });
   // The last host before `after` has the thread `rank`. If several hosts have the same
-  // first_thread, all except the last one have no threads.
+  // first_thread, only the last of these hosts has threads.
   return static_cast<std::uint32_t>(after - plan.hosts.begin()) - 1;
 }
 
@@ -95,7 +95,7 @@ Json decided_to_json(const Decisions& decisions, const std::vector<std::string>&
           {"waits", std::move(waits)}};
 }
 
-/// Returns the CPU time per round of each host. Empty unless each host is a process.
+/// Returns the CPU time per round of each host. The object is empty unless each host is a process.
 Json cpu_to_json(const Figures& figures) {
   Json hosts = Json::object();
   for (const auto& [host, seconds] : figures.cpu_seconds)

@@ -45,21 +45,21 @@ struct ThreadFigures {
 ///
 /// - ms_per_iteration: `mean` is the mean of the thread with the longest total time. `p50` and
 ///   `p99` are the percentiles of the thread with the longest p50. `max` is the maximum of all
-///   threads. The slowest thread is used because with a relaxed algorithm a cluster can run ahead
-///   of others until it must wait for them.
-/// - compute, allreduce: means over threads and iterations.
-/// - wan: frames between clusters and bytes of their payloads, without control frames. They count
-///   all rounds, including the warm-up. A cluster's figures count the frames that it sent. If a
-///   process does not know the counts of some hosts, all figures are null, and `unknown_hosts`
-///   lists these hosts.
-/// - proved_share: share of iterations whose result a part of the contributions proved; mean over
-///   the cluster's threads.
+///   threads. The slowest thread is used because a cluster can run ahead of other clusters with a
+///   relaxed algorithm, until it must wait for them.
+/// - compute, allreduce: mean times over threads and iterations.
+/// - wan: number of frames between clusters, and number of bytes in their payloads. Control frames
+///   do not count. The numbers cover all rounds, including the warm-up. A cluster's figures count
+///   the frames that the cluster sent. If a process does not know the counts of some hosts, all
+///   figures are null, and `unknown_hosts` lists these hosts.
+/// - proved_share: share of the iterations in which a part of the contributions was enough to prove
+///   the result; mean over the cluster's threads.
 /// - decided: numbers of iterations by how the cluster's result was decided. `remote` counts the
 ///   iterations that the cluster's own values did not decide. `waits` contains, for each other
 ///   cluster, the number of waits for it and their mean and maximum duration.
 /// - stop_iteration: `about` is the first iteration whose condition held. `known` is the iteration
 ///   in which the threads received the result of `about`.
-/// - cpu_ms: CPU time per round, including computation, of each host that is a process of its own.
+/// - cpu_ms: CPU time per round of each host that is a process of its own. It includes computation.
 /// - hosts: number of hosts with threads.
 struct Figures {
   const paths::Plan& plan;
@@ -68,16 +68,16 @@ struct Figures {
   std::uint64_t rounds = 0;  ///< number of rounds, including warm-up rounds
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 0;
-  std::vector<ThreadFigures> threads = {};  ///< figures of the known threads, ordered by rank
+  std::vector<ThreadFigures> threads = {};  ///< threads whose figures are known, ordered by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< traffic between clusters, by sending host
-  /// Hosts that send between clusters, but are missing in `wan`.
+  /// Hosts that send frames to other clusters, but are missing in `wan`.
   std::vector<std::uint32_t> wan_unknown = {};
   std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of each host that is a process
 };
 
-/// Returns the hosts that send operations of this graph, or replies to them, to another cluster,
-/// and whose traffic is missing in `known`.
+/// Returns the hosts whose traffic is missing in `known` although they send to another cluster.
+/// Only operations of the graph `graph` and replies to these operations count.
 std::vector<std::uint32_t> hosts_with_unknown_wan(
     const paths::Plan& plan, std::string_view graph,
     const std::map<std::uint32_t, paths::Traffic>& known);
@@ -99,7 +99,8 @@ std::string figure_text(const nlohmann::ordered_json& value, int digits);
 nlohmann::ordered_json to_json(const Figures& figures);
 /// Returns the JSON as readable text.
 std::string to_table(const nlohmann::ordered_json& json);
-/// Returns "" if all threads learned the same sequence of conditions; otherwise the differences.
+/// Returns "" if all threads received the same sequence of conditions; otherwise a text about the
+/// differences.
 std::string disagreement(const Figures& figures);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/output_files.hpp — output files of options: checked before a run, written after it
+// bench/support/output_files.hpp — checks and writes of the output files that options name
 #pragma once
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -9,16 +9,16 @@
 
 namespace bench {
 
-/// Checks pairs of an option and its file; "" = no file. Throws std::invalid_argument for the first
-/// file that cannot be written. "-" is accepted for --json only.
+/// Checks that the files can be written. Each pair is an option and its file; "" = no file. Throws
+/// std::invalid_argument if a file cannot be written. Only --json may have the file "-".
 void check_writable(std::initializer_list<std::pair<const char*, std::string>> files);
 
-/// Returns whether the file of --json is the standard output. If so, the program must print nothing
-/// else there.
+/// Returns whether `file`, the file of --json, is the standard output. If so, the program must
+/// print nothing but the JSON there.
 bool is_standard_output(const std::string& file);
-/// Writes the JSON to the file; does nothing if it is "". Throws std::runtime_error on failure.
+/// Writes the JSON to the file; does nothing if `file` is "". Throws std::runtime_error on failure.
 void write_json(const std::string& file, const nlohmann::ordered_json& json);
-/// Writes the text to the file. Throws std::runtime_error that names the option, on failure.
+/// Writes the text to the file. On failure, throws a std::runtime_error that names the option.
 void write_file(const char* option, const std::string& file, std::string_view text);
 
 }  // namespace bench

@@ -59,7 +59,7 @@ void Interruption::end(const std::string& text) const {
   std::fflush(stdout);
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
-  std::abort();  // only reached if SIGINT is blocked
+  std::abort();  // reached only if SIGINT is blocked
 }
 
 }  // namespace bench

@@ -6,7 +6,8 @@
 
 namespace bench {
 
-/// A progress line on standard error, if that is a terminal. Each update overwrites it.
+/// A progress line on standard error, if standard error is a terminal. Each update overwrites the
+/// previous text.
 ///
 /// Thread-safe: no.
 class Progress {
@@ -28,14 +29,14 @@ class Progress {
   std::uint64_t next_ = 0;
 };
 
-/// Handles Ctrl-C in a process that has figures, so that it can print the figures measured so far.
-/// A second Ctrl-C ends the process immediately. If is_asked() is not called within five seconds,
-/// the first one ends the process, too.
+/// Handles Ctrl-C in a process that has figures, so that the process can print the figures measured
+/// so far. A second Ctrl-C ends the process immediately. If the process has not ended within five
+/// seconds of the first Ctrl-C, SIGALRM ends it.
 class Interruption {
  public:
-  Interruption();  ///< handles Ctrl-C from here on, unless the process ignores it
+  Interruption();  ///< handles Ctrl-C from now on, unless the process ignores SIGINT
   bool is_asked() const;
-  /// Prints the text and ends the process by the signal.
+  /// Prints the text and ends the process by SIGINT, as if the process did not handle Ctrl-C.
   [[noreturn]] void end(const std::string& text) const;
 };
 

@@ -7,7 +7,8 @@
 
 namespace bench {
 
-/// Returns date, machine and version, and the duration of the run in real time if it is given.
+/// Returns date, machine and version. If `wall_seconds` is given, also returns it, as the duration
+/// of the run in real time.
 nlohmann::ordered_json provenance(std::optional<double> wall_seconds = std::nullopt);
 
 /// Returns the peak memory of this process.

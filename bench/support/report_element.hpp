@@ -18,7 +18,7 @@ std::vector<std::uint32_t> reporting_hosts(const paths::Plan& plan);
 /// Returns whether all hosts with threads have a path to the element `report`.
 bool do_all_report(const paths::Plan& plan);
 /// Throws std::invalid_argument if the config's element `report` cannot accept the reports, or does
-/// not keep them until they are read.
+/// not keep them until thread 0 reads them.
 void check_report_element(const paths::Plan& plan);
 
 }  // namespace bench

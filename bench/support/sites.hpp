@@ -9,11 +9,11 @@
 
 namespace bench {
 
-/// Number of hosts of each site. For each pair of sites, latency and rate of one stream from a host
-/// of the first to a host of the second.
+/// Sites of a network, and the streams between the sites. A stream goes from a host of one site to
+/// a host of another site. Each stream has a latency and a rate.
 struct Sites {
   std::vector<std::size_t> hosts;
-  std::vector<pricing::Side> between;  ///< index: from * sites + to; from == to within a site
+  std::vector<pricing::Side> between;  ///< indexed by `from * sites + to`, also within a site
 
   std::size_t count() const { return hosts.size(); }
   const pricing::Side& side(std::size_t from, std::size_t to) const {
@@ -47,15 +47,16 @@ inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   return network;
 }
 
-/// Random numbers that are the same on all platforms, unlike those of the distributions of the
-/// standard library.
+/// Returns a random number below `end`. Unlike the numbers of std::uniform_int_distribution, it is
+/// the same on all platforms.
 inline std::uint64_t below(std::mt19937_64& chance, std::uint64_t end) { return chance() % end; }
 inline double between(std::mt19937_64& chance, double least, double most) {
   return least + (most - least) * static_cast<double>(chance() >> 11) / 9007199254740992.0;
 }
 
 /// Returns sites of 2 to `most_hosts` hosts. Streams between sites have latencies of 5 to 80 ms and
-/// rates of 1 to 20 Mbit/s. The rate of each direction differs from this by up to 20 %.
+/// rates of 1 to 20 Mbit/s. The rate of a direction differs from the rate of its pair of sites by
+/// up to 20 %.
 inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_t most_hosts) {
   using namespace std::chrono_literals;
   Sites all{std::vector<std::size_t>(sites), std::vector<pricing::Side>(sites * sites)};

@@ -26,7 +26,8 @@ namespace {
 constexpr std::size_t mistakes_shown_max = 20;
 constexpr std::string_view separators = " \t\r,;";
 
-/// Returns values to try: 0, 1, and the condition's constant with the values next to it.
+/// Returns values that may decide the condition: 0, 1, the condition's constant, and the values
+/// next to the constant.
 std::vector<base::Payload> candidates(const paths::ConditionSpec& spec) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -131,8 +132,8 @@ void Values::choose(const Collective& collective) {
         paths::sign_name(reduction.sign)));
   proving_ = *proving;
   turning_ = *turning;
-  // With a sum, rank 0's contribution is the result, because the others contribute 0. With other
-  // operations, all contribute the same value.
+  // If the operation is a sum, rank 0's contribution is the result, because all other ranks
+  // contribute 0. With other operations, all ranks contribute the same value.
   turning_others_ = reduction.operation->name == "sum" ? zero : *turning;
 }
 

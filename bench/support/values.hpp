@@ -14,16 +14,19 @@ namespace bench {
 /// Contributions of each thread in each iteration (counted from 0).
 ///
 /// best: each contribution alone proves the outcome of the condition, so a cluster decides without
-/// the others. In the last iteration the outcome changes, which no part of the contributions
-/// proves.
-/// worst: the outcome changes in every iteration, so some of the contributions never prove it.
+/// values of other clusters. In the last iteration the condition has the opposite outcome. A part
+/// of the contributions cannot prove this outcome.
 ///
-/// Both are derived from the declared condition, and do not depend on the algorithm. If no part of
-/// the contributions can ever prove the condition, all contributions are zero.
+/// worst: the condition has this opposite outcome in every iteration, so each cluster waits for all
+/// other clusters.
 ///
-/// A file holds a table of numbers. Each row is an iteration; the columns are the ranks, or one
-/// column for all threads. Blanks, commas or semicolons separate the numbers; # starts a comment.
-/// After the last row, the first one follows.
+/// The contributions for `best` and `worst` are derived from the declared condition. They do not
+/// depend on the algorithm. If a part of the contributions can never prove an outcome of the
+/// condition, all contributions are zero.
+///
+/// A file contains a table of numbers. Each row is for an iteration. There is a column for each
+/// rank, or a single column for all threads. Blanks, commas or semicolons separate the numbers; #
+/// starts a comment. The iteration after the last row uses the first row again.
 class Values {
  public:
   /// `which` is "best", "worst" or a file. Throws std::invalid_argument if the outcome of the
@@ -33,9 +36,9 @@ class Values {
          std::uint32_t threads);
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
-  /// Returns the contribution to warm-up rounds. It makes all clusters wait for each other, so that
+  /// Returns the contribution to warm-up rounds. With it, all clusters wait for each other, so that
   /// they begin the first iteration together. If the contributions come from a file, returns the
-  /// contribution in its first row.
+  /// contribution in the first row of the file.
   base::Payload warming_up(std::uint32_t rank) const;
 
  private:
@@ -51,9 +54,9 @@ class Values {
   // Contribution of each thread to the iterations in which every contribution alone proves the
   // outcome of the condition.
   base::Payload proving_;
-  // Contributions to the iterations in which the condition has the opposite outcome.
-  base::Payload turning_;         // contribution of rank 0
-  base::Payload turning_others_;  // contribution of each other rank
+  // Contribution of rank 0 to the iterations in which the condition has the opposite outcome.
+  base::Payload turning_;
+  base::Payload turning_others_;  // contribution of each other rank to the same iterations
   std::vector<std::byte> table_;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
