@@ -29,7 +29,8 @@ void test_support::skip(std::string_view reason) {
 
 int main(int argc, char** argv) {
   Catch::Session session;
-  // run() returns the number of failures, which could equal skipped_exit_code.
+  // Does not return the result of run(): it is the number of failures, which could equal
+  // skipped_exit_code.
   if (session.run(argc, argv) != 0) return 1;
   if (skipped_cases.empty()) return 0;
   return skipped_cases.size() == selected_cases(session) ? skipped_exit_code : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/buffer_test.cpp — changes of the owner of a buffer: written, frozen to a payload,
-// thawed to be written again.
+// tests/base/buffer_test.cpp — buffers that are written, frozen to a payload, and thawed to be
+// written again.
 #include "base/buffer.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t inline_bytes = Payload::inline_bytes;
 
-/// Sizes in bytes: just above what a payload stores in place, medium, and large enough for the
-/// reused memory of large values.
+/// Sizes in bytes: just above the bytes that a payload stores in place, a medium size, and just
+/// above each of the two limits for large values.
 const std::vector<std::size_t> sizes = {inline_bytes + 1, 1000, base::large_bytes + 3,
                                         base::mapped_bytes + 3};
 

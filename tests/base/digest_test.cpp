@@ -11,7 +11,7 @@ TEST_CASE("digest: equal texts have equal digests and different ones do not") {
 }
 
 TEST_CASE("digest: the text is the 32 digits of XXH128") {
-  // Published XXH128 digest of the empty text.
+  // The XXH128 digest of the empty text, as the authors of XXH128 publish it.
   CHECK(base::digest_of("").text() == "99aa06d3014798d86001c324468d497f");
   CHECK(base::Digest{1, 2}.text() == "00000000000000010000000000000002");
 }

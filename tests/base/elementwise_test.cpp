@@ -67,8 +67,8 @@ Plain<T> plainly(std::string_view name, T a, T b) {
   return out;
 }
 
-/// Returns a small number if `is_tame`, otherwise random bits. Floating-point values then include
-/// NaN, infinities and zeros.
+/// Returns a small random number if `is_tame`, otherwise a value of random bits. Floating-point
+/// values then include NaN, infinities and zeros.
 template <class T>
 T drawn(std::mt19937_64& random, bool is_tame) {
   if (is_tame) return static_cast<T>(random() % 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/errors_test.cpp — texts of errors, and how bugs are reported.
+// tests/base/errors_test.cpp — texts of errors, and reports of bugs in the program.
 #include "base/errors.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/output_file_test.cpp — files that appear completely or not at all.
+// tests/base/output_file_test.cpp — output files that appear either complete or not at all.
 #include "base/output_file.hpp"
 
 #include <fmt/format.h>

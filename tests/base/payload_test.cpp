@@ -63,7 +63,7 @@ TEST_CASE("payload: a part shares the bytes and adjacent parts join to one paylo
   Payload first = whole.part(0, 300), second = whole.part(300, 10), third = whole.part(310, 690);
   CHECK(second.bytes().data() == place + 300);
   CHECK(second.size() == 10);
-  whole = {};  // the part keeps the bytes alive
+  whole = {};  // the three parts keep the bytes alive
   CHECK_FALSE(first.join(third));
   CHECK(first.join(second));
   const Payload moved = std::move(first);

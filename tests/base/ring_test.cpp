@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/ring_test.cpp — queue without allocations while it is short.
+// tests/base/ring_test.cpp — a queue that allocates no memory while it is short.
 #include "base/ring.hpp"
 
 #include <catch2/catch.hpp>

@@ -344,7 +344,7 @@ TEST_CASE("settings: entries and items print alone as they print in the whole") 
   Trees trees(seed);
   for (int i = 0; i < 1000; ++i) {
     std::vector<Settings> items = {trees.tree(4), trees.tree(2)};
-    // Passes the first entries of the map as plain words, and the rest as settings.
+    // Passes the first two entries of the map as plain words, and the other entries as settings.
     std::vector<std::string> texts = {"kind", trees.word(), "host", trees.word()};
     const std::vector<base::PrintedWord> words = {{texts[0], texts[1]}, {texts[2], texts[3]}};
     std::vector<Settings::Entry> entries, rest = {{Settings::scalar("more"), trees.tree(1)}};

@@ -11,7 +11,7 @@ TEST_CASE("visible: ordinary text is unchanged and control characters are escape
   CHECK(base::visible("a\x1b[2Jb\r\nc\td") == "a\\x1b[2Jb\\x0d\\nc\\x09d");
   CHECK(base::visible(std::string("a\0b\x7f", 4)) == "a\\x00b\\x7f");
   CHECK(base::visible("\xc2\x9b"
-                      "5m") == "\\xc2\\x9b5m");  // C1 control character
+                      "5m") == "\\xc2\\x9b5m");  // a C1 control character is escaped
 }
 
 TEST_CASE("visible: bytes that are not UTF-8 and bidirectional controls are escaped") {

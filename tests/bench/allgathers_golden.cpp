@@ -47,7 +47,8 @@ TEST_CASE(
   CHECK(contender(half, min3).at("ms").get<double>() == Approx(4555).margin(4.5));
   CHECK(contender(blocking, min3).at("ms") > contender(full, min3).at("ms"));
   for (const nlohmann::json& one : {contender(full, min3), contender(half, min3)}) {
-    // The hosts of the three sites need 12, 16 and 12 blocks of 256 KiB from other sites.
+    // The three sites (8, 4 and 8 hosts) need 12, 16 and 12 blocks of 256 KiB from other sites: 40
+    // blocks in total.
     CHECK(one.at("wan").at("bytes") == 40 * 256 * 1024);
     CHECK(one.at("wan").at("on_links_ms").size() == 40);
     for (const auto& [begin, end] :
@@ -56,7 +57,7 @@ TEST_CASE(
       CHECK(end <= one.at("ms").get<double>());
     }
   }
-  // Magpie first gathers inside the sites; until then no message crosses to another site.
+  // Magpie first gathers inside the sites. During this time no message crosses to another site.
   const auto magpie = contender(full, "magpie").at("wan").at("on_links_ms");
   CHECK(magpie.at(0).at(0) > 100);
 }

@@ -49,8 +49,9 @@ TEST_CASE("collective: prints the time and the link crossings of the broadcast o
     messages.push_back(root.at("wan").at("messages"));
   }
   // In a binomial tree, participants are numbered from the root, which has the number 0. The number
-  // of the sender is the receiver's number with the lowest 1 bit cleared; 6 (110) receives from 4
-  // (100). With rank 1 as the root, ranks 5, 4 and 0 receive from the other cluster.
+  // of a participant's sender is the participant's own number with the lowest 1 bit cleared: 6
+  // (110) receives from 4 (100). With rank 1 as the root, ranks 5, 4 and 0 have the numbers 4, 3
+  // and 7. They receive from the other cluster.
   CHECK(messages == std::vector<std::uint64_t>{1, 3, 3, 5, 1, 3, 3, 5});
   CHECK(row.at("wan").at("messages") == 24);
 }

@@ -25,7 +25,7 @@ test_support::Said run_collective(const std::string& more, const std::string& op
       more, PATHS_BUILD_BIN_DIR, options));
 }
 
-/// Runs for a long time until one of the hosts is killed.
+/// Runs collectives that would take a long time, and kills one of the hosts. Returns the output.
 test_support::Said run_and_kill() {
   return run_collective("",
                         "allreduce -m 1MiB -i 1000 & run=$!; "

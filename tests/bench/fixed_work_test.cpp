@@ -35,8 +35,8 @@ Options options(Method method) {
   return options;
 }
 
-/// Returns interruptions of a thread (detours), all of one duration. One begins every `period`; the
-/// first begins at `first`.
+/// Returns detours (interruptions of a thread) of equal duration. The first detour begins at
+/// `first`, and a further detour begins after each `period`.
 std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span = seconds(10)) {
   std::vector<Detour> detours;
   for (Nanos start = first; start + duration <= span; start += period)
@@ -75,7 +75,7 @@ std::vector<bench::fixed_work::Period> periods_of(const std::vector<Detour>& noi
 }
 
 #if PATHS_HAS_BENCH
-/// Returns the output of the program for a command line that it must refuse, and its exit code.
+/// Returns the output and the exit code of the program for a command line that it must refuse.
 std::string refusal(const std::string& arguments) {
   const test_support::Said said =
       test_support::run_shell("timeout 20 " PATHS_BUILD_BIN_DIR "/fixed_work " + arguments);
@@ -110,8 +110,8 @@ TEST_CASE("fixed time: work that an interval lacks compared with the fullest one
   const Findings findings = bench::fixed_work::analyze(units(noise, milliseconds(1), seconds(10)),
                                                        options(Method::fixed_time));
   CHECK(findings.noise_share == Approx(0.05).epsilon(1e-12));
-  // Each detour takes several intervals. It fills all of these except the first and the last one
-  // completely, so the analysis finds its exact start.
+  // Each detour covers several intervals. It fills the inner intervals completely, so the analysis
+  // finds its exact start.
   CHECK(findings.detours == noise);
   CHECK(findings.work.p50 == Nanos(0));
   CHECK(findings.work.max == milliseconds(1));
@@ -211,8 +211,9 @@ TEST_CASE("periods: two simultaneous periods are both found") {
     noise.push_back(one);
   const auto found = periods_of(noise);
   REQUIRE(found.size() == 2);
-  // A noise that takes the time h in a share p of the bins, and no time in the others, has the
-  // variance h² p (1 - p).
+  // The bins are 1 ms long. A noise that takes the time h in a share p of the bins, and no time in
+  // the other bins, has the variance h² p (1 - p). `first`: h = 0.5 ms, p = 1/7. `second`: h = 1
+  // ms, p = 3/130.
   const double first = 0.25 / 7 * 6 / 7, second = 3.0 / 130 * 127 / 130;
   CHECK(found[0].nanos == Approx(7e6).epsilon(0.01));
   CHECK(found[0].explains == Approx(first / (first + second)).margin(0.02));

@@ -13,7 +13,7 @@
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Returns the bytes of memory that the run of a tree takes in addition to its plan.
+/// Returns the memory in bytes that the run of a tree uses, without the memory of its plan.
 double bytes_of_run(std::uint32_t clusters, std::uint32_t hosts, std::uint32_t threads) {
   const test_support::Said run = test_support::run_shell(
       fmt::format("{}/huge_tree --clusters {} --hosts {} --threads {} --allreduces 3 2>/dev/null",

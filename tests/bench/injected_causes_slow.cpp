@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/injected_causes_slow.cpp — comparison of injected causes of delay with those that the
-// report names.
+// tests/bench/injected_causes_slow.cpp — comparison of the injected causes of delay with the causes
+// that the report names.
 //
-// Whole runs on the virtual clock, through a config, a trace directory and its analysis. Causes
-// have random places and sizes. PATHS_SEEDS sets the number of runs (default 60), PATHS_SEED the
-// first seed.
+// Each run is a whole run on the virtual clock, from a config to the analysis of its trace. Causes
+// have random places and sizes. PATHS_SEEDS sets the number of runs (default 60). PATHS_SEED sets
+// the first seed.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ namespace {
 
 using eventspace::FindingKind;
 
-/// Injected or named causes with their sizes, such as "slow_host east-1": 1.2.
+/// Sizes of injected or named causes, such as 1.2 for the cause "slow_host east-1".
 using Causes = std::map<std::string, double>;
 
 struct Drawn {
@@ -78,8 +78,8 @@ class Drawing {
     drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
   }
   /// Adds noise that takes at least a hundredth of the thread's time. The noise occurs less often
-  /// than the thread computes. Noise that delays nearly every computation looks the same as a slow
-  /// thread.
+  /// than the thread computes, because noise that delays nearly every computation looks the same as
+  /// a slow thread.
   void noisy_thread() {
     const std::int64_t duration = random_.between(1, 10);
     const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));
@@ -156,8 +156,8 @@ std::string text(const Causes& causes) {
   return all;
 }
 
-/// Returns whether the two sizes agree. They may differ a little, because compute times vary by
-/// half a percent, and the analysis separates noise from this variation by the median.
+/// Returns whether the two sizes agree. The sizes may differ a little, because compute times vary
+/// by half a percent, and the analysis separates noise from this variation by the median.
 bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }
@@ -191,9 +191,9 @@ TEST_CASE("injected causes: a report names exactly the injected causes with thei
                   seeds, wrong, wrong_figures);
   INFO(summary);
   CHECK(wrong * 100 <= seeds);
-  // Some figures are wrong in spite of a right cause: noise that occurs at the same point of every
-  // iteration can fall into a wait in part. The rest can then be as short as the natural variation
-  // of computations.
+  // A correctly named cause may have a wrong figure. Noise that occurs at the same point of every
+  // iteration can partly fall into a wait of the thread. The part of the noise that delays the
+  // computation can then be as short as the natural variation of computations.
   CHECK(wrong_figures * 100 <= 3 * seeds);
   if (std::getenv("PATHS_SEEDS") != nullptr) WARN(summary << '\n' << all);
 }

@@ -20,7 +20,7 @@
 
 namespace {
 
-/// Makes memfd_create() fail from now on in this process and its children.
+/// Makes all later calls of memfd_create() fail with `error` in this process and its children.
 void refuse_memory_files(int error) {
   std::array<sock_filter, 4> filter{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // number of the system call
@@ -34,8 +34,8 @@ void refuse_memory_files(int error) {
   if (!is_set) std::perror("no filter of system calls");
 }
 
-/// Runs a program on two hosts, which the kernel does not allow to create shared memory.
-/// memfd_create() fails with `error`. The returned output ends with "exit code N".
+/// Runs a program on two hosts. In both processes memfd_create() fails with `error`, so they cannot
+/// create shared memory. The returned output ends with "exit code N".
 std::string run_without_memory_files(int error, bool requires_memory) {
   const std::string name = fmt::format("{} {}", error, requires_memory);
   return test_support::as_child(
@@ -126,14 +126,15 @@ TEST_CASE(
                             Catch::Contains("no WAN figures of other hosts"));
 }
 
-// Does not run under sanitizers, which need more address space than the case permits.
+// This case does not run under sanitizers, because they need more address space than the limits
+// below.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE(
     "noise_allreduce: a host with too little `ulimit -v` ends with an error and not by a signal") {
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   int refused = 0;
-  // Limits of the address space in KiB that are too small for the threads of ZeroMQ.
+  // Limits of the address space in KiB. With these limits ZeroMQ cannot start its threads.
   for (const int kib : {48'000, 54'000, 60'000}) {
     const test_support::Said said = test_support::run_shell(fmt::format(
         "cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' 'deadline: 20s' "
@@ -144,8 +145,8 @@ TEST_CASE(
     INFO(kib << " KiB: " << said.text);
     CHECK(said.exit_code == 1);
     refused += said.text.find("ulimit") == std::string::npos ? 0 : 1;
-    // Either host can be the last one that reports: the host without address space, or the other
-    // one, which reports that its peer is gone.
+    // Either host can be the last host that reports: the host without address space, or the other
+    // host, which reports that its peer is gone.
     CHECK_THAT(said.text, Catch::Contains("ulimit") || Catch::Contains("is gone"));
     CHECK_THAT(said.text, !Catch::Contains("Aborted") && !Catch::Contains("terminate called"));
   }

@@ -84,13 +84,13 @@ bool is_near(const nlohmann::ordered_json& value, double expected) {
 
 TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the farthest thread") {
   const Run result = run("sequential", four_iterations());
-  // All times in ms. beta computes 30 / 0.8 = 37.5. Its values take 0.07 from the second host to
-  // the first, 0.07 to the gateway and 11 to alpha: 37.5 + 11.14 = 48.64. Alpha is ready since
-  // 30.05, so thread 0 has its first result at 48.64. The result takes 10 to the gateway, 0.07 to
-  // the first host and 0.07 to the second: 48.64 + 10.14 = 58.78. Each later iteration takes 58.78
-  // for every thread.
+  // All times in ms. Hosts of beta compute for 30 / 0.8 = 37.5. The values take 0.07 from beta-1 to
+  // beta-0, 0.07 to the gateway and 11 to alpha: 37.5 + 11.14 = 48.64. Alpha has its own sum
+  // already at 30.05, so thread 0 has its first result at 48.64. The result takes 10 to the
+  // gateway, 0.07 to beta-0 and 0.07 to beta-1: 48.64 + 10.14 = 58.78. Each later iteration takes
+  // 58.78 for every thread.
   CHECK(result.iterations_of_thread_0 == hundredths({4864, 5878, 5878, 5878}));
-  // alpha-1 gets each result 0.05 ms after alpha-0. beta-0 gets it 0.07 ms before beta-1.
+  // alpha-1 gets each result 0.05 ms after alpha-0. beta-0 gets each result 0.07 ms before beta-1.
   const std::int64_t rounds = 3 * 5878;
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
@@ -100,7 +100,7 @@ TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 58.78));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 58.78));
   CHECK(is_near(result.figures["compute_ms"], (4 * 30.0 + 2 * 37.5) / 6));
-  // One frame with one f64 in each direction and iteration.
+  // In each iteration, one frame with one f64 crosses in each direction.
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
   CHECK(is_near(result.figures["wan"]["bytes_per_iteration"], 16));
   CHECK(is_near(result.figures["clusters"][1]["wan"]["messages_per_iteration"], 1));
@@ -108,15 +108,15 @@ TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the
 
 TEST_CASE("noise_allreduce: a round of magpie takes the time of one direction") {
   const Run result = run("magpie", four_iterations());
-  // Times in ms. A and B: times at which clusters alpha and beta know their own sums. a and b:
-  // times at which they know both sums.
-  //   A = previous a + 0.05 + 30 + 0.05 (result up to alpha-1, value down from there).
-  //   B = previous b + 0.07 + 37.5 + 0.07.
-  //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07): requests arrive before the parts.
+  // Times in ms. A and B: times at which the clusters alpha and beta know their own sums. a and b:
+  // times at which alpha and beta know both sums.
+  //   A = previous a + 0.05 + 30 + 0.05 (the result to alpha-1, the computation, the value back).
+  //   B = previous b + 0.07 + 37.5 + 0.07 (the same in beta).
+  //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07). The request for a sum arrives early.
   //
   //       A       B       a       b
   //
-  //   1   30.05   37.57   48.64   40.12   (threads begin together: 0.05 and 0.07 count once)
+  //   1   30.05   37.57   48.64   40.12   (no result precedes: 0.05 and 0.07 count only once)
   //   2   78.74   77.76   88.83   88.81
   //   3  118.93  126.45  137.52  129.00
   //   4  167.62  166.64  177.71  177.69
@@ -139,18 +139,20 @@ TEST_CASE("noise_allreduce: conditional in its worst case takes as long as magpi
 TEST_CASE(
     "noise_allreduce: conditional in its best case waits for another cluster only at the end") {
   const Run result = run("conditional", four_iterations());
-  // Times in ms at which the clusters have their own sums: alpha at 30.05, 60.15, 90.25 and 120.35,
-  // beta at 37.57, 75.21, 112.85 and 150.49. Each prefetch requests the next tuple when one has
-  // arrived, so the request arrives long before the next tuple.
+  // Times in ms at which the clusters have their own sums: alpha at 30.05 and then every 30.10,
+  // beta at 37.57 and then every 37.64. The fourth sums are ready at 120.35 and 150.49. A prefetch
+  // requests the next tuple when a tuple has arrived, so each request arrives long before the next
+  // tuple.
   //
-  // beta has alpha's fourth sum at 120.35 + 10.07 = 130.42, before its own at 150.49: it decides at
-  // 150.49. alpha has beta's fourth sum at 150.49 + 11.07 = 161.56.
+  // beta has alpha's fourth sum at 120.35 + 10.07 = 130.42. It has its own fourth sum at 150.49,
+  // and decides then. alpha has beta's fourth sum at 150.49 + 11.07 = 161.56.
   CHECK(result.iterations_of_thread_0 == hundredths({3005, 3010, 3010, 16156 - 9025}));
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
   CHECK(elapsed == hundredths({16156, 16156, 16161, 16161, 15049, 15056}));
-  // Alpha's threads have the longest total time, because of their last iteration. In that iteration
-  // they wait for beta, so the mean is that of beta.
+  // alpha-0 has the last result at 161.56 ms. The threads of alpha-1 get it 0.05 ms later, at
+  // 161.61 ms, which is the greatest total time. They get the third result at 90.25 + 0.05 = 90.30
+  // ms. Iterations of beta take 37.64 ms.
   CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 161.61 / 4));
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 37.64));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 161.61 - 90.30));
@@ -183,7 +185,7 @@ TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop
   }
   CHECK(conditional["stop_iteration"]["about"] == 4);
   CHECK(conditional["stop_iteration"]["known"] == 4);
-  // 2 requests and 2 replies between the clusters in 4 iterations.
+  // In 4 iterations, 2 requests and 2 replies pass between the clusters.
   CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);
   CHECK(decided("sequential")["clusters"][0]["decided"]["joined"] == 4);
 
@@ -192,7 +194,7 @@ TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop
   CHECK(periodic["stop_iteration"]["about"] == 4);
   const auto lagged = decided("lagged:1");
   CHECK(lagged["clusters"][0]["decided"]["unchecked"] == 1);
-  CHECK(lagged["stop_iteration"]["about"] == 0);  // 0: no iteration receives the fourth result
+  CHECK(lagged["stop_iteration"]["about"] == 0);  // 0 = no iteration receives the fourth result
 }
 
 TEST_CASE("noise_allreduce: noise at a given time occurs once") {
@@ -235,8 +237,8 @@ TEST_CASE("noise_allreduce: warm-up rounds are not measured but their messages a
   NoiseOptions options = four_iterations();
   options.warmup = 6;
   const Run result = run("sequential", options);
-  // The warm-up changes the first iteration: after it, the threads no longer begin an iteration at
-  // the same time.
+  // All threads begin the first round at the same time, so it takes only 48.64 ms. Here the first
+  // round is a warm-up round, which is not measured.
   CHECK(result.iterations_of_thread_0 == hundredths({5878, 5878, 5878, 5878}));
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
 }
@@ -322,12 +324,12 @@ TEST_CASE("noise_allreduce: a single thread runs the collective under every algo
 }
 
 TEST_CASE("noise_allreduce: a late result that belongs to a warm-up round is no stop") {
-  // The result of every round, including the warm-up rounds, fulfils the stop condition.
+  // The result of every round fulfils the stop condition, also in the warm-up rounds.
   NoiseOptions options = four_iterations();
   options.iterations = 8;
   options.warmup = 4;
   const Run result = run("lagged:2", options);
-  // 0: no iteration receives the eighth result.
+  // 0 = no iteration receives the eighth result.
   CHECK(result.figures["stop_iteration"]["about"] == 0);
   CHECK(bench::number_of(4, 4) == 1);
   CHECK(bench::number_of(2, 4) == -1);

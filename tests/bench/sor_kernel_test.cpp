@@ -92,7 +92,7 @@ TEST_CASE("sor kernel: vectors of every width give the same bits for any number 
 }
 
 TEST_CASE("sor kernel: two half rows relaxed together equal two relaxed one after the other") {
-  constexpr std::size_t size = 61, rows = 6, runs = 300;  // four rows of one colour
+  constexpr std::size_t size = 61, rows = 6, runs = 300;  // the order of the half rows is below
   runtime::Random random(8);
   for (std::size_t run = 0; run < runs; ++run) {
     INFO("run " << run);
@@ -100,8 +100,8 @@ TEST_CASE("sor kernel: two half rows relaxed together equal two relaxed one afte
     for (double& cell : cells) cell = 1e4 * random.unit() - 5e3;
     std::vector<double> wide = cells, narrow = cells;
     const std::size_t count = random.below(size + 1);
-    // The rows are in memory in this order: above `upper`, `upper`, `lower`, below `lower`. Then
-    // follow the side neighbours of `upper` and of `lower`.
+    // The memory holds six half rows. In order: the row above `upper`, `upper`, `lower`, the row
+    // below `lower`, the side neighbours of `upper`, and those of `lower`.
     const auto half = [&](std::vector<double>& all, std::size_t row, std::size_t beside) {
       double* const own = all.data() + row * (size + 1);
       return bench::HalfRow{own, own - (size + 1), own + (size + 1),
@@ -140,7 +140,7 @@ TEST_CASE("sor kernel: a block has the reference's cells and sum after every ite
 TEST_CASE("sor kernel: a sum is built over threads then hosts then clusters") {
   const DataSet data("random", 12, 1);
   const auto blocks = bench::row_blocks(12, 5);
-  // Threads 0 and 1 are on one host, thread 2 is on another host of the same cluster, threads 3 and
+  // Threads 0 and 1 are on one host. Thread 2 is on another host of the same cluster. Threads 3 and
   // 4 are on two hosts of the next cluster.
   const std::vector<std::size_t> cluster = {0, 0, 0, 1, 1}, host = {0, 0, 1, 2, 3};
   std::vector<bench::ReferenceThread> threads;
@@ -215,7 +215,7 @@ TEST_CASE("sor files: raw files hold the numbers and an image has one pixel per 
   const std::string header = "P6\n3 3\n255\n";
   REQUIRE(image.text().size() == header.size() + 27);
   CHECK(image.text().substr(0, header.size()) == header);
-  // The pixel of the smallest value is black, that of the greatest is white.
+  // The pixel of the smallest value is black. The pixel of the greatest value is white.
   CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));
   CHECK(image.text().substr(header.size() + 24) == std::string(3, '\xff'));
   CHECK_THROWS_WITH(bench::write_raw("/nowhere/raw", 3, fill),

@@ -36,7 +36,7 @@ elements:
 )";
 
 /// Temporary folder for a config and the output of its run. PATHS derives the names of sockets from
-/// the name of the config, so each folder has sockets of its own.
+/// the name of the config, so runs from different folders use different sockets.
 struct ConfigFolder : test_support::Folder {
   std::string config() const { return config_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/sor_test.cpp — grids solved by threads on the virtual clock: bits, decisions and
-// times.
+// tests/bench/sor_test.cpp — the solver on the virtual clock: the bits of its cells, its decisions
+// and the times of its iterations.
 #include "bench/sor/sor.hpp"
 
 #include <fmt/format.h>
@@ -140,7 +140,7 @@ void check_against_reference(const Run& run, const Clusters& clusters, const Sor
 
 Run checked_run(const Clusters& clusters, const std::string& algorithm, SorOptions options) {
   const std::string values = "sor_contributions.tmp";
-  options.values = values;  // keeps the contributions for the check
+  options.values = values;  // makes the run store all contributions
   const Run result = run(config(clusters, options.size), algorithm, options);
   std::filesystem::remove(values);
   check_against_reference(result, clusters, options);
@@ -250,12 +250,13 @@ TEST_CASE("sor: a plain halo takes the unhidden link latency for each colour") {
   SorOptions options = options_of("random", 22, "plain");
   options.iterations = 3;
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
-  // The red border row takes 5 us and then travels for 10 ms, while 90 us of inner rows are
-  // relaxed. The black border row takes 5 us. The next iteration waits for that row too.
+  // In each of the 3 iterations, the red border row takes 5 us and then travels for 10 ms.
+  // Meanwhile 90 us of inner rows are relaxed. Then the black border row takes 5 us and also
+  // travels for 10 ms. The second and the third iteration wait for this black row.
   CHECK(elapsed(result, 0) == 3 * (5us + 10ms + 5us) + 2 * 10ms);
   CHECK(result.parts.at(0).exchange == 3 * (10ms - 90us) + 2 * 10ms);
-  // In each iteration, each of the two threads sends one row of each colour: 11 cells, preceded by
-  // their byte count.
+  // In each iteration, each of the two threads sends one row of each colour. A row has 11 cells,
+  // preceded by their byte count.
   CHECK(result.json["wan"]["exchange"]["messages"] == 3 * 2 * 2);
   CHECK(result.json["wan"]["exchange"]["bytes"] == 3 * 2 * 2 * (4 + 11 * 8));
 }
@@ -264,16 +265,16 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
-  // An iteration computes 40 rows of 100 us in 4 ms, so 3 iterations hide the latency of 10 ms. A
-  // fourth iteration is added as a reserve for variation. Each message carries a state: the 16 rows
-  // of the sender that are nearest to the receiver. From each state, the receiver computes 16 * 15
-  // / 2 half rows redundantly.
+  // 40 rows of 100 us take 4 ms per iteration, so 3 iterations hide the latency of 10 ms. A fourth
+  // iteration is added as a reserve for variation. Each message carries a state: the 16 rows of the
+  // sender that are nearest to the receiver. From each state, the receiver computes 16 * 15 / 2 =
+  // 120 half rows redundantly.
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
   CHECK(result.json["halo_iterations"] == 4);
   CHECK(result.parts.at(0).exchange == Nanos(0));
   const std::uint64_t redundant = result.parts.at(0).redundant_half_rows;
-  // The first state is used from iteration 8 on. Each state is used for 4 iterations, except the
-  // one sent at iteration 96, because the run ends at 100.
+  // The receiver uses each state for 4 iterations, and the first state from iteration 8 on. It
+  // never uses the state that is sent at iteration 96, because the run ends at iteration 100.
   CHECK(redundant > 23 * 120);
   CHECK(redundant <= 24 * 120);
   CHECK(elapsed(result, 0) == 100 * 4ms + static_cast<std::int64_t>(redundant) * 50us);
@@ -283,14 +284,14 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
 }
 
 TEST_CASE("sor: the halo depth over a traced link covers its less frequent latencies") {
-  // The link has a latency of 500 ms in 5 of 1000 seconds. This is rare enough to be ignored.
+  // The link has a latency of 500 ms in 5 of 1000 seconds. Such a rare latency is ignored.
   const test_support::WrittenFile file("0 10\n985 30\n990 30\n995 500\n");
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
   const Run result = unwatched_run({{1}, {1}}, "trace: " + file.path(), options);
-  // 6 iterations of 4 ms and 23 redundant rows hide the latency of 30 ms. A seventh iteration is
-  // added as a reserve for variation.
+  // 6 iterations of 4 ms and 23 redundant rows of 100 us take 6 * 6.3 ms, which hides the latency
+  // of 30 ms. A seventh iteration is added as a reserve for variation.
   CHECK(result.json["halo_iterations"] == 7);
   CHECK(result.parts.at(0).exchange == Nanos(0));
 }
@@ -304,20 +305,21 @@ TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time o
     return border.hiding({of_all, of_border}).latency;
   };
   CHECK(iterations(10ms, 10ms) == 2);
-  CHECK(iterations(4ms, 4ms) == 4);   // 3 iterations of 4 ms, and one as a reserve
-  CHECK(iterations(4ms, 1ms) == 4);   // the slowest thread counts, and it is as slow as before
-  CHECK(iterations(1us, 1us) == 20);  // the number of rows limits the depth of the halo
+  CHECK(iterations(4ms, 4ms) == 4);   // 3 iterations of 4 ms, and a fourth as a reserve
+  CHECK(iterations(4ms, 1ms) == 4);   // 4 ms is the time of the slowest thread of the run
+  CHECK(iterations(1us, 1us) == 20);  // 20 = `latency_max`, which limits the depth of the halo
   border.rows = 40;
-  // A halo of two iterations sends 8 rows. It makes 7 rows redundant in each iteration, which then
-  // takes 4.4 + 0.77 ms. Two iterations hide the latency. A third iteration is the reserve.
+  // A halo of two iterations sends 8 rows. In each iteration 7 rows are then redundant, and the
+  // iteration takes 4.4 + 0.77 ms. Two iterations hide the latency of 10 ms. A third iteration is
+  // the reserve.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
-  // Sending the 4 rows of one more iteration takes longer than an iteration, so more rows hide
-  // nothing.
+  // A row takes 1 ms over the link. Each further iteration of the halo sends 4 more rows. These
+  // take 4 ms, longer than the iteration of 3 ms, so no depth hides the latency.
   border.row_passage = 1ms;
   CHECK(iterations(3ms, 3ms) == 20);
-  // 9 iterations of 5.175 ms exceed the latency of 10 ms plus 36 ms for 36 rows. A tenth iteration
-  // is the reserve.
+  // 9 iterations take 5.175 ms each, in total 46.6 ms. This exceeds the latency of 10 ms plus 36 ms
+  // for the 36 rows of the halo. A tenth iteration is the reserve.
   CHECK(iterations(5ms, 5ms) == 10);
 }
 

@@ -58,9 +58,9 @@ std::vector<std::byte> reduced(const Collective& collective, const Values& value
 }
 
 /// Checks the two sets of contributions that Values derives from the condition of `collective`. The
-/// outcome is the one that a part of the contributions can prove.
+/// provable outcome is the outcome that a single contribution can prove.
 /// - "best": in every iteration except the last, each contribution alone proves the outcome. In the
-///   last one, the result has the opposite outcome.
+///   last iteration, the result has the opposite outcome.
 /// - "worst": in every iteration, the result has the opposite outcome.
 void check_values(const Collective& collective) {
   const auto outcome = collective.provable_outcome();
@@ -199,7 +199,7 @@ TEST_CASE("noise replay: an invalid recording is refused with the place and its 
 TEST_CASE(
     "noise replay: a delay that begins during computation extends it and the recording repeats") {
   using base::Nanos;
-  const WrittenFile file("100 10\n200 50\n");  // repeats with a period of 250
+  const WrittenFile file("100 10\n200 50\n");  // the recording ends at 250 and then repeats
   const bench::Noise noise(file.path());
   CHECK(noise.period() == Nanos(250));
   // The computation ends when a delay begins.
@@ -208,8 +208,8 @@ TEST_CASE(
   // The computation begins in the middle of the first delay.
   CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
-  // The computation begins at 230, when 20 of the second delay remain. A longer computation also
-  // meets the first delay of the next period, which takes 10.
+  // The computation begins at 230, when 20 of the second delay remain. A computation of 130 also
+  // contains the first delay of the next repetition, which takes 10: 20 + 130 + 10.
   CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));
   CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));

@@ -14,9 +14,10 @@ struct Outcome {
   }
 };
 
-/// Runs the program in the top folder of the sources.
+/// Runs `paths` with these arguments. The working directory is the top folder of the sources.
 Outcome run(const std::vector<std::string>& arguments);
-/// Runs a command line such as "show FILE --format svg". Its words must not contain blanks.
+/// Runs `paths` with a command line such as "show FILE --format svg". Its words must not contain
+/// blanks.
 Outcome run_line(const std::string& command_line);
 /// Runs a command and compares its output with tests/golden/command_line/NAME.txt.
 void check_golden(const std::string& name, const std::vector<std::string>& arguments,

@@ -12,9 +12,10 @@ namespace {
 
 using Catch::Contains;
 
-/// Runs a program and sends Ctrl-C after two seconds. If the output lacks `wanted`, runs it again
-/// and waits longer, because the machine may be busy. None of these programs ends earlier without
-/// Ctrl-C. A program may write to `$file`, whose content is appended to the output.
+/// Runs a program and sends Ctrl-C after two seconds. If the output lacks `wanted`, repeats this
+/// with a longer time before Ctrl-C, because the machine may be busy. None of these programs ends
+/// within that time on its own. A program may write to `$file`, whose content is appended to the
+/// output.
 test_support::Said interrupted(const std::string& words, const std::string& wanted) {
   test_support::Said said;
   for (const int seconds : {2, 8, 32}) {

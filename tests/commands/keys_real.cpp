@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/commands/keys_real.cpp — keys on command lines: `paths keygen`, --run-key, and runs whose
-// hosts no launcher or another launcher starts.
+// hosts are started by hand or by the launcher of a cluster.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -164,7 +164,7 @@ TEST_CASE("run keys: with security plain or network hosts meet without a key") {
 TEST_CASE("host keys: the lines that docs tell users of ssh to type start a run") {
   const Folder folder;
   folder.write("job.yaml", config_of_two("{keys: keys/keys.yaml}"));
-  // Each machine has a home folder of its own. Here a folder takes the place of each of them.
+  // On a cluster each machine has a home folder of its own. Here each machine is a folder.
   const Said outcome = said_in(
       folder,
       fmt::format("paths keygen a-0 a-1 -o keys || exit 9\n"

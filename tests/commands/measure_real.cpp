@@ -52,7 +52,7 @@ TEST_CASE("measure: links between processes of this machine are measured as they
   CHECK_THAT(said.text, Contains("measure: 4 links and networks in 4 rounds: about"));
   CHECK_THAT(said.text, Contains("4 of 4"));
   const tuning::MeasuredNetwork network = tuning::load_measured_network(output);
-  // The values may be worse than declared, because the machine may be busy with other work.
+  // The measured values may be worse than the declared values, because the machine may be busy.
   const auto check = [](const tuning::MeasuredLink& link, double latency, double rate) {
     const auto found = static_cast<double>(link.latency.count());
     CHECK(found >= 0.9 * latency);
@@ -112,7 +112,7 @@ TEST_CASE("measure: costs of hosts are in the file and change like links") {
              Contains("near: {latency: 50us, latency_spread: 0.0000, bandwidth: unlimited"));
   CHECK_THAT(written, Contains("costs:\n  send: {1B: 10us}\n  receive: {1B: 4us}\n"
                                "  fold_ns_per_byte: 0.25\n"));
-  // The second measurement also measures costs, because the file has some.
+  // The second measurement also measures costs, because the file already contains costs.
   const auto second = measure("{send: 10us, receive: 6us}", "");
   CHECK_THAT(second.text,
              Contains("measure: changed: costs of all frames: 10us to send a frame, 6us "

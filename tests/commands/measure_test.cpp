@@ -48,7 +48,8 @@ struct Truth {
   std::size_t streams = 1;
 };
 
-/// Three sites of 3 or 4 hosts, so that at least 9 streams can be tried.
+/// Three sites of 3 or 4 hosts. Two sites then have at least 9 pairs of hosts, so that at least 9
+/// streams can be tried.
 struct RandomSites {
   explicit RandomSites(std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -317,7 +318,8 @@ TEST_CASE("costs of hosts are measured only over networks and links of less than
   const Measured near(config("100us", "10ms"), 16, true);
   REQUIRE(costs(near).has_value());
   CHECK(as_number(costs(near)->between("a", "a")->receive.at(1)) == Approx(20e3).epsilon(0.01));
-  // The link is too slow, so its frames have the costs inside the cluster.
+  // The link is too slow to measure the costs of frames. The costs that were measured inside the
+  // cluster therefore also apply to the link.
   CHECK(as_number(costs(near)->between("a", "b")->receive.at(1)) == Approx(20e3).epsilon(0.01));
   CHECK(as_number(near.network(0).latency) == Approx(100e3).epsilon(0.01));
 

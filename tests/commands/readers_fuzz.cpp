@@ -94,7 +94,8 @@ const std::vector<Reader> readers = {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Replaces the number that contains or follows the byte `at` by an extreme number.
+/// Replaces the number that contains the byte `at`, or else the next number after it, with an
+/// extreme number.
 void change_number(std::string& text, std::size_t at, runtime::Random& random) {
   constexpr std::array<std::string_view, 12> extreme = {"0",
                                                         "-1",
@@ -128,7 +129,8 @@ void damage(std::string& text, runtime::Random& random) {
   }
 }
 
-/// Returns whether a terminal shows every character of the text, and obeys none as a command.
+/// Returns whether the text contains only characters that a terminal shows, and no control
+/// characters except ends of lines.
 bool is_visible(std::string_view text) {
   if (text.find("\xe2\x80\xae") != std::string_view::npos) return false;
   for (const char c : text)

@@ -18,7 +18,8 @@ namespace {
 
 using test_support::HostProcess;
 
-/// Starts a program in the top folder of the sources. It ends after at most one minute.
+/// Starts a program in the top folder of the sources. The program is killed if it runs longer than
+/// a minute.
 HostProcess start_program(std::vector<std::string> words, const std::string& run_key = "") {
   return HostProcess([&](const test_support::Say&) {
     for (const char* const variable : {"PATHS_CONFIG", "PATHS_HOST"}) unsetenv(variable);

@@ -30,7 +30,7 @@ TEST_CASE("run log: a tune takes the times of the one that was ended, each once 
     CHECK(log.take("a").value() == Nanos(3));
     CHECK(log.take("a").value() == Nanos(4));
     CHECK(!log.take("a"));
-    CHECK(!log.take("b").value());  // the run of "b" is void
+    CHECK(!log.take("b").value());  // the run of "b" was disturbed: no time
     CHECK(!log.take("c"));
     CHECK(log.remaining() == 0);
     log.add("c", Nanos(5));
@@ -43,7 +43,7 @@ TEST_CASE("run log: another tune and one that has finished begin anew") {
   const std::string file = folder.file("samples");
   RunLog(file, "one").add("a", Nanos(3));
   CHECK(RunLog(file, "two").remaining() == 0);
-  CHECK(RunLog(file, "one").remaining() == 0);  // tune "two" has used the file since
+  CHECK(RunLog(file, "one").remaining() == 0);  // the last tune in the file is "two"
   RunLog(file, "one").add("a", Nanos(3));
   CHECK(RunLog(file, "one").remaining() == 1);
   RunLog(file, "one").finish();

@@ -158,7 +158,7 @@ TEST_CASE("paths run: an impostor that says hello before a host does not change 
   test_support::RawPeer impostor(port);
   impostor.send_frame(test_support::raw_hello(as, plan.high, plan.low));
   if (security.empty())
-    CHECK(impostor.next_header() == std::nullopt);  // it has no key, and gets no frame
+    CHECK(impostor.next_header() == std::nullopt);  // by default hosts need a key; it has none
   else
     CHECK(impostor.next_header() == test_support::raw_refusal("run"));
   impostor.send_frame(test_support::raw_move(as, 0), test_support::little_endian(1e6));
@@ -175,7 +175,8 @@ TEST_CASE("paths run: an impostor that says hello before a host does not change 
 
 TEST_CASE("paths run: concurrent runs on one machine use different ports") {
   const Folder folder;
-  // The config uses sockets instead of shared memory. Each run is long enough that both overlap.
+  // The config uses sockets instead of shared memory. Each of the two runs is long enough to
+  // overlap with the other run.
   const std::string config =
       folder.write("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
   const std::string line = fmt::format(
@@ -212,7 +213,7 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
   const Folder folder;
   const std::string config = folder.write("two.yaml", two_clusters);
   const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
-  // `ulimit -f 0` is set on all hosts or on some of them. The outcome must not depend on which host
+  // Sets `ulimit -f 0` on all hosts or on some of them. The outcome must not depend on which host
   // initiates a connection.
   for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
     const auto outcome = said(fmt::format(
@@ -241,8 +242,8 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections fail 
   const Folder folder;
   const std::string config =
       folder.write("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
-  // The host with the fewest connections needs 17 descriptors, or more if the shell leaves some
-  // open.
+  // The host with the fewest connections needs 17 descriptors. It needs more if the shell leaves
+  // some descriptors open.
   for (const int most : {10, 13, 16}) {
     const auto outcome =
         said(fmt::format("paths run {} -- sh -c 'ulimit -n {}; exec {}'", config, most, noise));
@@ -252,7 +253,7 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections fail 
                                  Contains(fmt::format("open descriptors for its connections, but "
                                                       "may have {}",
                                                       most)));
-    // The hosts fail before any of them waits for another.
+    // No host reports a deadline, because all hosts fail before any of them waits for another host.
     CHECK_THAT(outcome.text, !Contains("deadline"));
   }
 }

@@ -167,7 +167,7 @@ TEST_CASE("schedules: a config with unlinked clusters has no predicted times") {
 
 namespace {
 
-/// Returns the output without its mentions of groups.
+/// Returns the text without the words that mention groups of hosts.
 std::string without_groups(const std::string& text) {
   return std::regex_replace(text, std::regex(", groups: [^,}]*"), "");
 }

@@ -25,7 +25,7 @@ using test_support::Folder;
 
 enum class End { good, closed, full, unread };
 
-/// Standard streams that a program receives.
+/// Kinds of the three standard streams with which a program is started.
 struct Ends {
   std::string name;
   End in, out, err;
@@ -56,13 +56,13 @@ struct Ended {
   std::string out, err;
 };
 
-/// A command line of one of our programs, and its outcome with usable streams.
+/// A command line of a program of this project, and its outcome with usable streams.
 struct Line {
   std::string words;
   int code = 0;
   bool prints = true;
   std::string lost = "standard output could not be written";
-  /// Whether SIGPIPE ends the program silently if the reader of its output has ended.
+  /// True = the program ends silently by SIGPIPE if the reader of its output has ended.
   bool is_filter = true;
 };
 
@@ -204,7 +204,7 @@ TEST_CASE("standard streams: a program started by paths inherits the signal hand
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Command lines that are short enough for dozens of runs.
+/// Returns command lines that are quick enough to be run dozens of times.
 const std::vector<Line>& program_lines() {
   static const std::string noise =
       "noise_allreduce --config configs/two-clusters.yaml --iterations 3 --compute-time 10us ";

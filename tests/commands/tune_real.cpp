@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/tune_real.cpp — `paths tune` with hosts on either clock, and the tables that it
-// writes.
+// tests/commands/tune_real.cpp — `paths tune` with hosts on the virtual and on the steady clock,
+// and the tables that it writes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST_CASE("tune: a table of a virtual run has the fastest schedules and a config
   CAPTURE(explained.text);
   CHECK_THAT(explained.text, Contains("decisions.yaml:") && Contains("a row up to"));
   const std::string tuned = folder.write("tuned.yaml", config + "decisions: decisions.yaml\n");
-  if (PATHS_HAS_BENCH == 0) return;  // `collective` is a program of the benchmarks
+  if (PATHS_HAS_BENCH == 0) return;  // this case runs `collective`, a program of the benchmarks
   const auto run = paths_program("run " + tuned + " --clock virtual -- collective allreduce -m 64");
   CAPTURE(run.text);
   CHECK(run.exit_code == 0);
@@ -94,7 +94,7 @@ TEST_CASE("tune: with a trace only the sizes are tuned that its run used") {
   const auto said = paths_program(words + " --collective allreduce");
   CAPTURE(said.text);
   REQUIRE(said.exit_code == 0);
-  for (const std::string size : {"8B", "1KiB", "2KiB"})  // the program itself uses 8 B
+  for (const std::string size : {"8B", "1KiB", "2KiB"})  // `collective` itself uses 8 B
     CHECK_THAT(said.text, Contains("allreduce of " + size + ": "));
   CHECK_THAT(said.text, Contains("3 sizes to tune by race") && !Contains("broadcast"));
   const auto sections = tuner::load_decision_table(table)->sections();
@@ -126,9 +126,9 @@ TEST_CASE("tune: a tune that was ended continues without the runs that it has do
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.text, Contains(" runs are taken from " + table + ".samples"));
   CHECK(read(table) == whole);
-  // The file has one line for each run, and in addition the line that was cut off.
+  // The file has one line for each run, and also the line that was cut off.
   CHECK(lines_of(read(table + ".samples")) == lines_of(samples) + 1);
-  // A finished tune is not continued, and times of another config are not used.
+  // `paths tune` neither continues a finished tune nor uses times of another config.
   CHECK_THAT(paths_program(words).text, !Contains("are taken"));
   std::ofstream(table + ".samples") << samples.substr(0, end);
   std::string farther = config;

@@ -55,7 +55,7 @@ TEST_CASE("used sizes: a size is counted as a table of decisions counts it") {
     CHECK(found[0].time > base::Nanos(0));
     return std::pair(found[0].bytes, found[0].operations);
   };
-  // A host has two threads. It contributes their blocks together.
+  // Each host has two threads, and contributes the blocks of both threads together.
   constexpr std::uint64_t host_threads = threads / hosts;
   CHECK(find(Collective::allreduce) == std::pair(bytes, std::uint64_t{2}));
   CHECK(find(Collective::broadcast) == std::pair(bytes, std::uint64_t{1}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/wake_up_test.cpp — the time in which hosts wake up, measured where it is known.
+// tests/commands/wake_up_test.cpp — measurement of the wake-up time of hosts, on hosts whose
+// wake-up time is known.
 #include <catch2/catch.hpp>
 #include <numeric>
 

@@ -53,8 +53,8 @@ class Drawn {
   std::uint64_t iterations = 0;
   std::set<std::string> names;  ///< names of the causes
 
-  /// Adds the noise to the causes that the analysis must name, if it delayed a computation of its
-  /// thread.
+  /// Adds the noise to the causes that the analysis must name. Does nothing if the noise delayed no
+  /// computation of its thread.
   void met(const sample::Run& run) {
     if (options.noise.empty()) return;
     noise_met = run.noise_met(options.noise[0].thread);
@@ -188,7 +188,7 @@ TEST_CASE(
              << why);
   CHECK(wrong <= (seeds + 99) / 100);
   CHECK(wrong_figures <= (seeds + 99) / 100);
-  // A thread computes only once per iteration, so some periods of its noise cannot be determined.
+  // A thread computes only once per iteration, so the periods of some noise cannot be determined.
   CHECK(wrong_periods <= 1 + periods / 50);
 }
 
@@ -220,9 +220,9 @@ TEST_CASE(
 namespace {
 
 /// Returns the findings for a run in which thread alpha-0/1 takes 3 ms longer, and also has noise
-/// of 3 ms with this period. All iterations take 40.306 ms, because cluster beta arrives later. The
-/// analysis may name a much shorter period, with which one or two noise events fall into each
-/// computation. Such a period explains the late computations almost as well.
+/// of 3 ms with the period `period`. All iterations take 40.306 ms, because cluster beta arrives
+/// later. The analysis may name a much shorter period, with which one or two noise events fall into
+/// each computation. Such a period explains the late computations almost as well.
 std::set<std::string> named_with_period(std::int64_t period) {
   sample::Options options;
   options.noise = {{1, 3 * ms, period, 10 * ms}};

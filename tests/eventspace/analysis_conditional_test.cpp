@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_conditional_test.cpp — how the analysis classifies the waits of
-// condition checks for other clusters.
+// tests/eventspace/analysis_conditional_test.cpp — classification of the times that condition
+// checks wait for other clusters.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -14,8 +14,8 @@ using sample::ms;
 using sample::us;
 
 /// A run with the thread a-0/0, and a condition check that combines the values of the clusters a, b
-/// and c. A prefetch fetches values from b. It crosses to another host once, which takes 10 ms
-/// there and back.
+/// and c. A prefetch fetches values from b. The prefetch crosses to another host once, which takes
+/// 10 ms there and back.
 class Checked {
  public:
   Checked() {
@@ -93,8 +93,8 @@ TEST_CASE("analysis: a wait for a cache is cached or in flight up to one-way or 
     run.prefetch(number, static_cast<std::int64_t>(number) * 100 * ms, 30 * ms);
   // Round 0 needs no other cluster. Round 1 uses a value of b that had arrived before (cached).
   // Round 2 waits for a value of b that was on its way (in flight). Round 3 waits for a late value
-  // of b, then for the value of c. Round 4 begins to wait for the value of c, but is decided
-  // without it.
+  // of b, then for the value of c. Round 4 begins to wait for the value of c, but is decided before
+  // this value arrives.
   run.round(0, 100 * ms, 2 * us, true);
   run.read(1, 1, 200 * ms, 1 * us, event_cached, 3);
   run.round(1, 200 * ms, 3 * us, true);
@@ -163,8 +163,8 @@ TEST_CASE("analysis: values are ordered by their arrival and not by their slots"
 }
 
 TEST_CASE("analysis: values that arrived before they were requested count as needed") {
-  // On the virtual clock, reads of values that had arrived before take no time. Only the number of
-  // these reads shows that the values were used.
+  // On the virtual clock, a read of a value that had arrived before takes no time. Only the number
+  // of such reads shows that the values were used.
   Checked run;
   for (std::uint64_t number = 0; number < 5000; ++number) {
     const auto at = static_cast<std::int64_t>(number + 1) * ms;
@@ -202,8 +202,8 @@ TEST_CASE("analysis: sets of clusters that were needed together are kept up to a
 }
 
 TEST_CASE("analysis: at most one one-way latency of a wait for another cluster is WAN time") {
-  // In every second round, thread a-0/0 is 3 ms late. If the values of other clusters had been
-  // fetched in that time, the wait for them would be 3 ms shorter (hidden).
+  // In every second round, thread a-0/0 is 3 ms late. If the root had fetched the values of other
+  // clusters in those 3 ms, it would wait up to 3 ms less. The analysis calls this time hideable.
   Checked run;
   std::int64_t at = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -218,7 +218,8 @@ TEST_CASE("analysis: at most one one-way latency of a wait for another cluster i
   CHECK(lateness.critical_wan_two_way_nanos == 0);
   CHECK(lateness.check_wan_one_way_nanos == 50 * 2 * ms + 50 * 5 * ms);
   CHECK(lateness.hideable_wan_nanos == 0);
-  // The trace does not show how long the first computation took, so the first round does not count.
+  // The late rounds wait 2 ms or 9 ms, so 2 ms or 3 ms are hideable. The first round does not
+  // count, because the trace does not show how long its computation took.
   CHECK(lateness.hideable_check_wan_nanos == Approx(24.0 * 2 * ms + 25.0 * 3 * ms).margin(ms));
 }
 

@@ -33,8 +33,8 @@ std::vector<Records> records_of(sample::Run& run, std::uint64_t rounds, bool has
   return all;
 }
 
-/// Removes records, repeats some and changes the order of others, as in damaged files. It removes
-/// single records, ranges, and the last ones.
+/// Removes records, repeats records and changes their order, as in damaged files. Removes single
+/// records, ranges of records, and the last records.
 void lose_and_mix(Records& records, Random& random) {
   const double lost = random.chance(0.3) ? random.unit() * random.unit() : 0;
   std::erase_if(records, [&](const EventRecord&) { return random.chance(lost); });
@@ -62,7 +62,7 @@ void lose_and_mix(Records& records, Random& random) {
   }
 }
 
-/// Changes bits of some records, and replaces others with random bytes.
+/// Changes bits of some records, and replaces other records with random bytes.
 void forge(Records& records, Random& random) {
   const double share = random.unit() * random.unit() * 0.5;
   const std::size_t count = records.size();
@@ -197,8 +197,9 @@ sample::Options drawn(Random& random) {
 
 /// Returns whether the analysis leaves out a round because its records contradict each other.
 /// `first`, `second` and `third` are the durations of the round at three collectors. Each collector
-/// is further down the path than the one before, so its duration should be shorter. The first two
-/// are on host a-0. The third is on host b-0, which has a clock of its own.
+/// is further down the path than the collector before it, so its duration should be shorter. The
+/// first two collectors are on host a-0. The third collector is on host b-0, which has a clock of
+/// its own.
 bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};

@@ -118,7 +118,7 @@ TEST_CASE("distribution: negative numbers are kept and are the smallest") {
 
 TEST_CASE("period: noise that is met only during computations gives its period") {
   // Computations of 30 ms begin every 68.6 ms, so less than half of the noise falls into
-  // computations. With most of these periods, noise occurs more than once in two iterations.
+  // computations. Two of the three periods are shorter than two iterations.
   for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
     std::vector<Computed> computed;
     for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {
@@ -157,7 +157,8 @@ TEST_CASE("blocks: rows are means of equally many numbers in order and few") {
   for (int number = 0; number < 256; ++number) blocks.add(number);
   REQUIRE(blocks.rows().size() == 256);
   CHECK(blocks.rows()[17] == eventspace::Blocks::Row{17, 1});
-  // With more than 256 numbers, each row is the sum of two numbers. Here the last row has only one.
+  // With more than 256 numbers, each row is the sum of two numbers. Here the last row has only one
+  // number.
   blocks.add(256);
   REQUIRE(blocks.rows().size() == 129);
   CHECK(blocks.rows()[127] == eventspace::Blocks::Row{254 + 255, 2});

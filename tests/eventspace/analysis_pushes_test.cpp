@@ -68,8 +68,8 @@ class Pushes {
     pass(stage + 1, sequence, move_operation, 0, 0, event_one_way);
     pass(stage + 3, sequence, move_operation, one_way, one_way, event_one_way);
   }
-  /// Adds the record of an operation that passes the stage. The operation with each sequence number
-  /// begins 100 ms after the one before.
+  /// Adds the record of an operation that passes the stage. Successive operations begin 100 ms
+  /// after each other.
   void pass(std::uint32_t stage, std::uint64_t sequence, std::uint64_t kind, std::int64_t down,
             std::int64_t up, std::uint8_t flags) {
     const std::int64_t begin = static_cast<std::int64_t>(sequence + 1) * 100 * ms;

@@ -140,8 +140,8 @@ TEST_CASE("analysis: two-way network time is the near side's time minus the far 
 }
 
 TEST_CASE("analysis: waits and departures and last arrivers of a join match the run") {
-  // Beta's contribution arrives 5.1 ms + 2 us after the slowest contribution of alpha. On its way
-  // it passes two crossings of 50 us, the link of 5 ms, and two more joins.
+  // In the first round, beta's contribution arrives 5.1 ms after the contribution of alpha. It
+  // takes longer by two crossings of 50 us and the link of 5 ms.
   const Report report = analyse(sample::Options{});
   const JoinReport& root = join_of(report, "sum.join");
   CHECK(root.rounds == 1000);
@@ -155,8 +155,8 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
   check_all_equal(root.through, 1000, 1 * us);
   check_all_equal(root.below, 1000, 3 * us);
   check_all_equal(root.departure_spread, 1000, 0);
-  // In the first round all threads begin at the same time. In later rounds the threads of beta
-  // begin later, because the results of earlier rounds reach them later.
+  // In the first round, all threads begin at the same time. In later rounds the threads of beta
+  // begin up to 5.1 ms later, because they get the previous result later.
   CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
   CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
   CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
@@ -167,7 +167,7 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
 
 TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
   // All threads of a host arrive at the join at the same time. The generated trace (sample_run.hpp)
-  // marks the first of them as the last to arrive.
+  // marks the first of these threads as the last to arrive.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
 }
@@ -203,7 +203,7 @@ TEST_CASE("analysis: of many links one that is slow in both directions is found 
                    .slow_links = {{"wan.gamma.alpha", 2.0}, {"wan.alpha.gamma", 2.0}}});
   for (Structure::Wrapper& wrapper : run.structure.wrappers)
     if (wrapper.name == "wan.gamma.alpha" || wrapper.name == "wan.alpha.gamma")
-      wrapper.settings = "latency: 10ms";  // the declared latency is the real one: slow but correct
+      wrapper.settings = "latency: 10ms";  // the declared latency is the real latency
   const Report report = analyse(run);
   REQUIRE(report.findings.size() == 2);
   for (const Finding& finding : report.findings) {
@@ -214,8 +214,8 @@ TEST_CASE("analysis: of many links one that is slow in both directions is found 
 }
 
 TEST_CASE("analysis: links are compared if the middle half of them is within a factor of 1.1") {
-  // Beta, delta and epsilon have two links each. If all links are sorted by latency, the upper end
-  // of the middle half (interquartile range) is a link of epsilon.
+  // All links to and from alpha are compared. In the order of their latencies, a link of epsilon is
+  // the upper end of the middle half (interquartile range).
   for (const auto& [epsilon, are_alike] : {std::pair{1.09, true}, std::pair{1.11, false}}) {
     sample::Run run({.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"},
                      .slow_links = {{"wan.gamma.alpha", 2.0},
@@ -260,7 +260,8 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
     CHECK(finding.place.host == "beta-2");
     CHECK(finding.place.cluster == "beta");
     CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
-    // All other hosts wait for the slow host, so its additional time is the cost.
+    // All other hosts wait for the slow host, so the cost is the additional time of its
+    // computations.
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);
@@ -269,7 +270,7 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
 
 TEST_CASE("analysis: a slow thread is named if its host as a whole is not slow") {
   // Thread 9 is the second thread of host beta-0. Its noise occurs several times in each
-  // computation, so that it appears as a thread that is slower, not as noise.
+  // computation. The thread therefore appears as slow, not as noisy.
   const Report report = analyse(
       {.noise = {{.thread = 9, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0}}});
   const Finding& finding = only_finding(report, FindingKind::slow_thread);
@@ -426,8 +427,8 @@ TEST_CASE("analysis: noise in most computations is still noise and not a slow ho
 TEST_CASE(
     "analysis: iterations in which a thread was late compared with its own mean are counted") {
   // Thread 3 is 7 ms late in every 10th iteration, so its mean computation is 30.7 ms. Thread 12 is
-  // 40 ms late in every 100th iteration, so its mean is 30.4 ms. Thread 1 is 2 ms late in the 5th
-  // of each hundred iterations.
+  // 40 ms late in every 100th iteration, so its mean computation is 30.4 ms. Thread 1 is 2 ms late
+  // in one of each hundred iterations.
   const Report report =
       analyse({.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
         if (thread == 3 && iteration % 10 == 0) return 7 * ms;
@@ -439,9 +440,10 @@ TEST_CASE(
   const LatenessReport& lateness = report.lateness[0];
   CHECK(lateness.iterations == 1000);
   CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
-  // The other threads wait for beta, so noise of alpha's threads costs nothing. The first iteration
-  // is the exception. All threads begin it at the same time, and the 7 ms of thread 3 exceed the
-  // delay of beta by 1.9 ms. The 15 other threads then wait for thread 3.
+  // All threads wait for beta, so the noise of thread 12 costs 10 * 40 ms, and noise in alpha is
+  // hidden. An exception is the first iteration, which all threads begin at the same time. In it,
+  // the 7 ms of thread 3 exceed the delay of beta, 5.1 ms, by 1.9 ms. The noise of 1120 ms
+  // therefore costs 401.9 ms, for which the 15 other threads wait.
   CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
   CHECK(lateness.effective_noise_nanos == 401'900 * us);
   CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
@@ -477,9 +479,9 @@ TEST_CASE("analysis: a slow connection within a cluster is named by the host of 
   const Finding& finding = only_finding(report, FindingKind::slow_network);
   CHECK(finding.place.host == "beta-3");
   // The report has the times of round trips: 900 us for the slow connection of beta-3, and 100 us
-  // for those of the other hosts. The figure of the finding is their ratio.
+  // for the connections of the other hosts. The figure of the finding is the quotient, 9.
   CHECK(finding.figure == Approx(9.0));
-  // The operation of the last thread to arrive crosses the slow connection twice. Each time it
+  // The operation of the last thread to arrive crosses the slow connection twice. Each crossing
   // takes 400 us longer.
   CHECK(finding.cost_nanos == 1000 * 800 * us);
 }
@@ -508,10 +510,10 @@ TEST_CASE("analysis: several causes at once are all named and nothing else is") 
 TEST_CASE("analysis: the critical path of an iteration attributes all its time to causes") {
   const Report report = analyse({.slow_hosts = {{"beta-2", 1.2}}});
   const CriticalReport& critical = report.critical.at(0);
-  // The critical path begins at thread beta-2/0. It consists of 36 ms of computation, four joins of
-  // 1 us, three crossings of 100 us, two links of 5 ms, and the store. Thread 0 arrives after the
-  // other threads of its host. Only 999 computations count, because the begin of its first
-  // computation becomes known only at the end of the run.
+  // The critical path begins at thread beta-2/0. It consists of the computation of 36 ms, three
+  // joins of 1 us, three crossings of 100 us, two links of 5 ms, and the store of 3 us. Only 999
+  // computations count, because the begin of a thread's first computation becomes known only at the
+  // end of the run.
   const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
   CHECK(cause(Cause::computation) == 999 * 36 * ms);
   CHECK(cause(Cause::noise) == 0);
@@ -542,9 +544,10 @@ TEST_CASE("analysis: the WAN share of a path is its two-way time between cluster
 }
 
 TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates") {
-  // An iteration takes 40.306 ms: 30 ms of computation, two links, three crossings, the joins and
-  // the store. Beta determines this time, so the noise of alpha's threads is hidden. Otherwise the
-  // noise would make the iteration longer, and would then hit later iterations at other points.
+  // An iteration takes 40.306 ms: 30 ms of computation, two links of 5 ms, three crossings of 100
+  // us, and 6 us in the joins and the store. Beta determines this time, so the noise of alpha's
+  // threads is hidden. Noise that is not hidden would make iterations longer, and would then occur
+  // at other points of later iterations.
   sample::Options options;
   options.noise = {
       {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
@@ -575,9 +578,9 @@ TEST_CASE("analysis: a period is expressed in iterations of mean length") {
 }
 
 TEST_CASE("analysis: a cause hidden behind others costs nothing and is named last") {
-  // Two causes are hidden by a third. The messages of beta take 25 ms longer in one direction. All
-  // threads wait for beta in that time. The late replies and the slow connection in gamma therefore
-  // cost nothing.
+  // The messages of beta take 25 ms longer in one direction, and all threads wait for beta during
+  // this time. This hides two other causes: the late replies and the slow connection in gamma cost
+  // nothing.
   const Report report = analyse({.clusters = {"alpha", "beta", "gamma"},
                                  .hosts = 6,
                                  .slow_links = {{"wan.beta.alpha", 6.0}},
@@ -595,7 +598,9 @@ TEST_CASE("analysis: a cause hidden behind others costs nothing and is named las
 }
 
 TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait for is amplified") {
-  // All threads wait for beta, which arrives 10 ms after alpha because of its links.
+  // All threads wait for beta, which arrives about 10 ms after alpha because of its links. The
+  // noise of 3 ms is hidden in thread 1 of alpha. All 16 threads wait for the noise of thread 11 of
+  // beta.
   for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
     const LatenessReport lateness =
         analyse({.jitter = [noisy = thread](std::uint32_t one,

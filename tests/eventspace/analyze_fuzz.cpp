@@ -2,10 +2,10 @@
 // tests/eventspace/analyze_fuzz.cpp — all functions of `paths analyze` with forged traces.
 //
 // Environment variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs
-// only this seed. Both together run that many seeds, beginning with PATHS_SEED.
-// PATHS_CPU_SECONDS=3600 runs further seeds until this much processor time is used. PATHS_KEEP=DIR
-// writes each forged trace to this directory before it is analyzed. If the analysis crashes, the
-// trace is still there.
+// only this seed. If both are set, PATHS_SEEDS is the number of seeds and PATHS_SEED the first
+// seed. PATHS_CPU_SECONDS=3600 runs further seeds until this much processor time is used.
+// PATHS_KEEP=DIR writes each forged trace to this directory before the analysis, so the trace
+// remains after a crash.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ bool is_fit_for_terminal(std::string_view text) {
   return true;
 }
 
-/// Runs one step of the analysis. A refusal with a message is correct for any trace. Any other
+/// Runs one step of the analysis. The step may refuse any trace with a runtime_error. Any other
 /// exception is a bug.
 template <typename Step>
 std::string attempt(const char* name, const Step& step) {
@@ -146,8 +146,8 @@ std::vector<fs::path> corpus_entries() {
   return entries;
 }
 
-/// Returns traces from which forged ones are made: short ones, which are quick to analyze, and
-/// others with enough rounds for all figures.
+/// Returns traces from which forged traces are made. Short traces are quick to analyze. Longer
+/// traces have enough rounds for all figures.
 std::vector<forged_trace::Trace> seeds(const fs::path& folder) {
   std::vector<forged_trace::Trace> traces;
   for (const int rounds : {3, 24}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/compare_test.cpp — comparison of two runs, between which known things have
-// changed.
+// tests/eventspace/compare_test.cpp — comparison of two runs that differ in known ways.
 #include "eventspace/analysis/report/compare.hpp"
 
 #include <algorithm>
@@ -19,8 +18,8 @@ using namespace eventspace;
 using sample::ms;
 using sample::us;
 
-/// Returns an approximately normally distributed time with a deviation of 0.15 ms. It is computed
-/// as the sum of four uniform random numbers.
+/// Returns an approximately normally distributed time with a deviation of 0.15 ms. The time is
+/// computed as the sum of four uniform random numbers.
 std::int64_t natural(std::uint64_t seed, std::uint32_t thread, std::uint64_t iteration) {
   runtime::Random random(seed << 20 | thread, iteration);
   const double sum = random.unit() + random.unit() + random.unit() + random.unit() - 2;
@@ -92,8 +91,9 @@ TEST_CASE("compare: a change is a difference whose interval contains it") {
 }
 
 TEST_CASE("compare: means equal those of the report including the last rounds") {
-  // A row in the report is the sum of two rounds if the run has 300 rounds, and the sum of four if
-  // it has 601. The last row of 601 rounds has only one round, which is the longest one here.
+  // With 300 rounds, a row in the report is the sum of two rounds. With 601 rounds, a row is the
+  // sum of four rounds, and the last row has only one round. In this run the last round is the
+  // longest.
   for (const std::uint64_t rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {

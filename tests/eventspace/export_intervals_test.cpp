@@ -14,7 +14,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// Checks what IntervalVisitor guarantees, and counts the intervals.
+/// Checks the guarantees that IntervalVisitor documents, and counts the intervals.
 class Checking : public IntervalVisitor {
  public:
   explicit Checking(const Tracks& tracks) : tracks_(tracks) {}

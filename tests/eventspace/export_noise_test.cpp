@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_noise_test.cpp — export of noise, compared with the noise that was put
-// into the run.
+// tests/eventspace/export_noise_test.cpp — export of noise, compared with the noise that the test
+// has put into the run.
 #include <catch2/catch.hpp>
 #include <sstream>
 

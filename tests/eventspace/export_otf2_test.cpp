@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_otf2_test.cpp — export of OTF2 archives, which OTF2's own tool otf2-print
-// reads.
+// tests/eventspace/export_otf2_test.cpp — exported OTF2 archives, read back by otf2-print, a tool
+// of OTF2.
 #include <catch2/catch.hpp>
 #include <regex>
 #include <sstream>
@@ -20,7 +20,7 @@ struct Printed {
   std::map<std::string, int> events;
   std::map<std::string, int> regions;  // number of entries of each region
   std::map<int, int> group_of_location;
-  // Number of sent messages minus number of received ones, for each kind of message.
+  // Number of sent messages minus number of received messages, for each kind of message.
   std::map<std::string, int> messages;
   bool is_nested = true;
   bool is_in_order = true;
@@ -101,8 +101,8 @@ TEST_CASE("otf2: otf2-print finds every record nested and in order and all messa
   CHECK(printed.regions.at("sum") == 8 * 20);
   CHECK(printed.regions.at("store") == 20);
   CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
-  // In each round, four operations cross to another host and back: from alpha-1, from beta-1, from
-  // beta-0 to its gateway, and from the gateway.
+  // In each round, four operations cross to another host and back, which takes 8 messages: from
+  // alpha-1, from beta-1, from beta-0 to its gateway, and from the gateway.
   CHECK(printed.events.at("MPI_SEND") == 8 * 20);
   for (const auto& [message, unmatched] : printed.messages) {
     INFO(message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_perfetto_test.cpp — export of Perfetto files. They are read by the field
+// tests/eventspace/export_perfetto_test.cpp — exported Perfetto files, read back with the field
 // numbers of Perfetto's public definition.
 #include <catch2/catch.hpp>
 #include <optional>
@@ -78,7 +78,7 @@ struct Read {
   std::map<std::uint64_t, std::string> processes;  // names, keyed by process number (pid)
   std::map<std::uint64_t, std::string> threads;    // names, keyed by thread number (tid)
   std::map<std::string, int> slices;               // number of slices, keyed by "track: a / b"
-  // Number of begun flows minus number of ended ones, keyed by the id of the flow.
+  // Number of begun flows minus number of ended flows, keyed by the id of the flow.
   std::map<std::uint64_t, int> flows;
   std::size_t flow_ends = 0;
   bool is_nested = true, is_in_order = true, is_notified = true;
@@ -160,7 +160,7 @@ TEST_CASE(
   CHECK(seen.slices.at("sum.join.beta-1: forward to beta-0") == 10);
   CHECK(seen.slices.at("sum.join: store") == 10);
   // Operations cross to another host four times in each round. Each crossing is a flow from the
-  // slice of the sender to that of the receiver.
+  // slice of the sender to the slice of the receiver.
   CHECK(seen.flow_ends == 4 * 10);
   CHECK(seen.flows.size() == 4 * 10);
   for (const auto& [flow, open] : seen.flows) CHECK(open == 0);

@@ -86,7 +86,8 @@ inline std::string output_of(const std::string& program, const std::string& argu
   return said.exit_code == 0 ? said.text : fmt::format("{} failed: {}", program, said.text);
 }
 
-/// Calls the function. Returns the message of its exception, or "nothing" if it throws none.
+/// Returns the message of the exception that the function throws, or "nothing" if it throws no
+/// exception.
 template <typename Function>
 std::string refusal(const Function& function) {
   return test_support::thrown<std::runtime_error>(function);

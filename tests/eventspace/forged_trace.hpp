@@ -42,7 +42,7 @@ struct Chunk {
   }
 };
 
-/// A trace directory in memory. When it is written, all checksums are computed again.
+/// A trace directory in memory. write() computes all checksums again.
 struct Trace {
   struct File {
     std::string name;
@@ -295,9 +295,9 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Returns a number for a forged field: a small one, or one near a power of two. As a count, some
-/// large numbers are valid: a structure may have millions of threads. They would only use up the
-/// memory of the test, so the function does not return them.
+/// Returns a number for a forged field: a small number, or a number near a power of two. Some large
+/// numbers are valid as counts, because a structure may have millions of threads. The function does
+/// not return such numbers, because they would only use up the memory of the test.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {
@@ -449,8 +449,8 @@ inline void change_header(eventspace::TraceHeader& header, runtime::Random& rand
   }
 }
 
-/// Changes a trace at random. Makes many changes, most of them in records: a trace whose structure
-/// or head is wrong is refused before its records are read.
+/// Makes many random changes in a trace, most of them in records. The reader refuses a trace with a
+/// wrong structure or head before it reads any record.
 inline void mutate(Trace& trace, runtime::Random& random) {
   const auto any_file = [&]() -> Trace::File& {
     return trace.files[random.below(trace.files.size())];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/recorder_test.cpp — buffers of records, which many threads fill and one thread
-// at a time empties.
+// tests/eventspace/recorder_test.cpp — buffers of records: many threads fill them at the same time,
+// but only one thread at a time empties them.
 #include "eventspace/recorder.hpp"
 
 #include <atomic>
@@ -42,8 +42,8 @@ std::vector<std::uint64_t> sequences(const std::vector<EventRecord>& records) {
   return all;
 }
 
-/// Runs work(number) in this many OS threads at the same time. Runs `meanwhile` again and again
-/// until all of them have ended.
+/// Runs work(number) in several OS threads at the same time, each with a number of its own. Repeats
+/// `meanwhile` on the calling thread until all these threads have ended.
 template <class Work, class Meanwhile>
 void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwhile) {
   test_support::on_steady_clock([&](runtime::Runtime& runtime) {

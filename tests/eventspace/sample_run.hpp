@@ -40,8 +40,9 @@ struct Options {
   std::int64_t wan = 5 * ms;   ///< declared latency of the links between clusters
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
-  // Causes of delays: from here to `broadcast_delay`. `slow_hosts` contains the factor of a host's
-  // computation times, keyed by the name of the host.
+  // The members from here to `broadcast_delay` are causes of delays.
+  //
+  // Factor of a host's computation time. Key: name of the host.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
   /// Factor of a link's latency. Key: name of the link, such as "wan.beta.alpha".
@@ -51,11 +52,11 @@ struct Options {
   /// Additional time of a host's messages to the next host, in each direction. Key: name of the
   /// host.
   std::map<std::string, std::int64_t> slow_forwards = {};
-  std::int64_t broadcast_delay = 0;  ///< delay of every result by an emulated link at the root
-  /// Natural variation: returns the time that is added to a computation.
+  std::int64_t broadcast_delay = 0;  ///< delay of each result in an emulated link at the root
+  /// Returns the time that natural variation adds to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool names_the_last = true;
-  bool has_common_clock = false;  ///< true = all hosts use one clock; false = each has its own
+  bool has_common_clock = false;  ///< true = all hosts use one clock; false = each host has a clock
 };
 
 class Run {
@@ -70,8 +71,8 @@ class Run {
 
   Structure structure;
 
-  /// Returns all records of the next round, indexed by host. Their times are those of the clock of
-  /// the host.
+  /// Simulates the next round and returns its records, indexed by host. Each record has times of
+  /// its host's clock.
   std::vector<std::vector<EventRecord>>& next_round() {
     for (auto& records : records_) records.clear();
     walks_.clear();
@@ -91,12 +92,12 @@ class Run {
     return records_;
   }
 
-  /// Returns how much noise occurred during computations of the thread. Noise while the thread
-  /// waits has no effect.
+  /// Returns the time that noise has added to computations of the thread. Noise that occurs while
+  /// the thread waits adds no time.
   std::int64_t noise_met(std::uint32_t thread) const { return noise_met_[thread]; }
 
-  /// Returns the records of the lives of threads (begin and end), which are made when the threads
-  /// end.
+  /// Returns one record per thread with the thread's begin and end, indexed by host. A host makes
+  /// these records when its threads end.
   std::vector<std::vector<EventRecord>>& thread_records() {
     for (auto& records : records_) records.clear();
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
@@ -137,8 +138,7 @@ class Run {
     std::uint32_t count = 0;
     std::int64_t latest = 0;
     std::int64_t answered = 0;
-    // The record of each arrival: the host that made it, and its index among the records of that
-    // host.
+    // Records of the arrivals: each entry is a host, and an index among the records of that host.
     std::vector<std::pair<std::uint32_t, std::size_t>> records;
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
@@ -330,8 +330,8 @@ class Run {
     records_[host].push_back(record);
     return records_[host].size() - 1;
   }
-  /// Records the arrival of a contribution at the join at `stage`. Returns whether it was the last
-  /// one to arrive, so that it continues down the path. If it was, `time` is its time of arrival.
+  /// Records the arrival of a contribution at the join at `stage`. Returns whether the contribution
+  /// is the last to arrive. If so, it continues down the path, and `time` is set to its arrival.
   bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
     Arrivals& arrivals = arrived_[stage];
     const std::uint32_t host = wrapper(stage).host;
@@ -394,7 +394,7 @@ inline void add_rounds(Analysis& analysis, Run& run, std::uint64_t rounds) {
   }
 }
 
-/// Analyzes the first `rounds` rounds of a run, and returns the report.
+/// Adds the first `rounds` rounds of a run to an analysis and returns the report.
 inline Report analyse_rounds(Run& run, std::uint64_t rounds) {
   Analysis analysis(run.structure);
   add_rounds(analysis, run, rounds);

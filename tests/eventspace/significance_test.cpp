@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/significance_test.cpp — comparisons of a report, and each constant of findings
-// on both sides of it.
+// tests/eventspace/significance_test.cpp — statistical comparisons of a report, and findings just
+// below and just above each threshold.
 #include "eventspace/analysis/report/significance.hpp"
 
 #include <algorithm>
@@ -100,13 +100,14 @@ TEST_CASE("significance: an interval excludes equal only if the difference is no
   CHECK_FALSE(all.at(less).is_longer());
   CHECK(all.at(less).high < 0);
   CHECK(all.at(declared).is_longer());
-  // The declared value is exact, so its interval is narrower.
+  // The declared value is exact, so the interval of a comparison with this value is narrower.
   CHECK(all.at(declared).high - all.at(declared).low < all.at(more).high - all.at(more).low);
 }
 
 TEST_CASE("significance: a difference is tested against the share that Holm 1979 gives it") {
-  // Two comparisons with given estimates. The first is decided with half of chance_share. Only if
-  // it is not chance, the second one is decided with all of it.
+  // Makes two comparisons with given estimates. The first comparison is tested at half of
+  // chance_share. The second comparison is tested at the whole chance_share, but only if the first
+  // one is significant.
   const double freedom = 15;
   const auto decide = [&](double first_outside, double second_outside) {
     Comparisons all;
@@ -133,7 +134,8 @@ TEST_CASE("significance: a difference that was searched needs the share of one p
   };
   CHECK(is_found(0.99 * chance_share / 100));
   CHECK_FALSE(is_found(1.01 * chance_share / 100));
-  // A searched difference that is chance does not make the next comparison easier.
+  // The first difference is the largest of 100 that were searched, and can be due to chance. The
+  // first difference therefore does not make the next comparison easier.
   Comparisons all;
   all.add({student_quantile(0.3 * chance_share, freedom), 1, freedom}, {0, 0, freedom}, 100);
   const std::size_t next =
@@ -171,7 +173,7 @@ TEST_CASE("significance: of reports without any difference at most 1% name one b
     wrong += std::any_of(numbers.begin(), numbers.end(),
                          [&](std::size_t one) { return all.at(one).is_longer(); });
   }
-  // 1% is three reports. By chance there may be some more.
+  // 1% of the 300 reports is three. By chance, up to three more reports may name a difference.
   CHECK(wrong * 100 <= 2 * reports);
 }
 
@@ -185,8 +187,8 @@ TEST_CASE("findings: others are alike if the middle half of at least three is wi
 }
 
 TEST_CASE("findings: a cause is named from the given share of the run on") {
-  // Thread 12 is on host beta-2. The run waits for beta, so it becomes longer by what the host
-  // loses: about 0.5% of an iteration of 40.306 ms.
+  // Thread 6 is on host beta-2. All clusters wait for beta, so each iteration of 40.306 ms becomes
+  // 0.2 ms longer, about 0.5%.
   sample::Options options;
   options.threads = 1;
   options.jitter = jitter_of(6, 200 * us, [](std::uint64_t) { return true; });
@@ -236,7 +238,7 @@ TEST_CASE("findings: hidden findings follow all others, also those without a pre
 }
 
 TEST_CASE("findings: one long computation is named from 1% of the run on") {
-  // The run lasts 300 iterations of 40.306 ms, and the long computation of beta.
+  // The run lasts 300 iterations of 40.306 ms, and the time of the long computation of beta.
   sample::Options options;
   const double run = 300 * 40.306;
   for (const double share : {0.9, 1.15}) {
@@ -259,7 +261,7 @@ TEST_CASE("findings: noise is a finding only if it is regular enough not to be c
   REQUIRE(often.findings[0].compared);
   CHECK(often.findings[0].compared->nanos == Approx(200.0 * us));
   CHECK(often.findings[0].compared->low > 0);
-  // Three events cost 0.4% of the run. So few may be chance.
+  // Three events of 50 ms cost 0.4% of the run, but so few events may be due to chance.
   options.jitter = jitter_of(12, 50 * ms, [](std::uint64_t iteration) {
     return iteration == 100 || iteration == 430 || iteration == 900;
   });
@@ -267,8 +269,8 @@ TEST_CASE("findings: noise is a finding only if it is regular enough not to be c
 }
 
 TEST_CASE("findings: noise explains slowness if the rest is at most a tenth of an event") {
-  // The thread takes longer by one event of noise and a rest. Every fifth computation has one event
-  // more. Noise in all computations explains this if the rest is small.
+  // Each computation takes longer by one event of noise and a rest. Every fifth computation has one
+  // more event. Noise in all computations explains this if the rest is small.
   constexpr std::int64_t event = 6 * ms;
   for (const auto& [rest, is_noise] :
        {std::pair{event * 9 / 100, true}, std::pair{event * 11 / 100, false},
@@ -287,8 +289,9 @@ TEST_CASE("findings: noise explains slowness if the rest is at most a tenth of a
 }
 
 TEST_CASE("findings: a thread is slow only if its short computations are long, too") {
-  // Without the thread, a fifth of all computations is short. The mean of the thread exceeds that
-  // of the others by 1 ms in both cases, and its 10th percentile by a part of that.
+  // In the other threads, a fifth of all computations takes 10 ms less. The mean of thread 13
+  // exceeds the mean of the other threads by 1 ms in both cases. Its 10th percentile exceeds that
+  // of the other threads by `tenth`.
   for (const auto& [tenth, is_slow] : {std::pair{450 * us, false}, std::pair{550 * us, true}}) {
     sample::Options options;
     options.jitter = [tenth = tenth](std::uint32_t thread,
@@ -314,7 +317,8 @@ TEST_CASE("findings: slow hosts are one finding if they are within a tenth of ea
 }
 
 TEST_CASE("findings: a level lasts at least three of the blocks of the run") {
-  // 128 iterations are 128 blocks of one iteration each. The two longest count as single spikes.
+  // 128 iterations are 128 blocks of one iteration each. The two longest blocks count as single
+  // spikes.
   for (const std::uint64_t length : {2u, 3u}) {
     sample::Options options;
     options.jitter =
@@ -418,8 +422,9 @@ TEST_CASE("findings: a reply is late from one millisecond on") {
 }
 
 TEST_CASE("findings: two levels differ by at least eight of their standard deviations") {
-  // Each block of 128 deviates by 1 ms from its level, in turns. The deviation of a difference of
-  // two halves is therefore 0.178 ms.
+  // Each of the 128 iterations alternately deviates by +1 ms or -1 ms from its level. The standard
+  // deviation of the difference of the two halves is therefore sqrt(2 / 63) ms = 0.178 ms. Eight
+  // times this deviation is 1.425 ms.
   for (const std::int64_t more : {1380 * us, 1470 * us}) {
     sample::Options options;
     options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
@@ -439,7 +444,8 @@ TEST_CASE("findings: a stall of a thread whose level also changed is named next 
     return (iteration >= 150 ? 450 * us : 0) + (iteration == 70 ? 400 * ms : 0);
   };
   CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1", "stall beta-2/1"});
-  // Without the stall, the change also explains that the thread is slower on average.
+  // Without the stall, the change alone explains why the thread is slower on average, so it is the
+  // only finding.
   options.jitter =
       jitter_of(13, 450 * us, [](std::uint64_t iteration) { return iteration >= 150; });
   CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1"});
@@ -470,13 +476,13 @@ TEST_CASE("findings: noise of the same kind in all threads of several hosts is o
   const double lost = 4.0 * 30 * 4 * ms;  // 30 times in each of four threads
   CHECK(static_cast<double>(alike.findings[0].lost_nanos) == Approx(lost).epsilon(0.01));
 
-  // One thread of each host is not the whole host.
+  // Noise of only one thread per host is not counted as noise of whole hosts.
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
     return (thread == 10 || thread == 12) && is_tenth(iteration) ? 4 * ms : 0;
   };
   CHECK(named_in(analyse(options, 300)) == Names{"noisy_thread beta-1/0", "noisy_thread beta-2/0"});
 
-  // Noise of another size has another cause.
+  // Noise of another size has a cause of its own.
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
     return thread >= 10 && thread <= 13 && is_tenth(iteration) ? (thread < 12 ? 4 : 5) * ms : 0;
   };

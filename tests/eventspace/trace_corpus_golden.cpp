@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_corpus_golden.cpp — reading of stored trace files, which earlier versions
-// of PATHS or fuzzing have made.
+// tests/eventspace/trace_corpus_golden.cpp — reading of stored trace files that earlier versions of
+// PATHS or fuzzing have made.
 //
 // Files of earlier versions must be read with the same result forever, including the errors. A new
 // version of the format adds new files and does not change the old ones.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/eventspace/trace_fuzz.cpp — reading of damaged traces: only records that were written may
 // be read.
-//
 // Environment variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs
-// only this seed. Both together run that many seeds, beginning with PATHS_SEED.
+// only this seed. If both are set, PATHS_SEEDS is the number of seeds and PATHS_SEED the first
+// seed.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -19,7 +19,8 @@ namespace {
 using namespace eventspace;
 using namespace trace_sample;
 
-/// Calls run(random) for every seed. `run` returns a mistake, or an empty text if there is none.
+/// Calls run(random) for every seed. `run` returns a mistake, or an empty text if it finds no
+/// mistake.
 template <class Run>
 void for_each_seed(std::uint64_t usual, const Run& run) {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
@@ -39,8 +40,8 @@ void append(std::string& bytes, const ChunkHead& head, std::span<const std::byte
   bytes.append(reinterpret_cast<const char*>(payload.data()), payload.size());
 }
 
-/// A trace file with the records of two buffers (lanes). Records in one buffer have even numbers,
-/// those in the other one odd numbers.
+/// A trace file with the records of two buffers. The records in one buffer have even numbers, the
+/// records in the other buffer have odd numbers.
 struct Written {
   std::string bytes;
   std::array<std::uint64_t, 2> records{};
@@ -163,7 +164,7 @@ TEST_CASE("trace fuzz: heads that contradict their chunks do not break the reade
     try {
       const Read read = read_trace(file);
       // The same chunk may be read twice under different numbers, because its head was forged. The
-      // check is therefore only whether each record is one of those that were written.
+      // test therefore checks only whether each record is a record that was written.
       for (const EventRecord& record : read.records)
         if (!(record == numbered(record.sequence))) return std::string("a wrong record");
     } catch (const std::runtime_error& error) {

@@ -18,7 +18,7 @@
 
 namespace trace_sample {
 
-/// The name of a folder that does not exist yet. The folder is removed at the end of the test.
+/// The name of a trace folder that a test may create. The destructor removes the folder.
 class Folder {
  public:
   const std::filesystem::path& path() const { return path_; }
@@ -53,8 +53,8 @@ inline eventspace::EventRecord numbered(std::uint64_t number) {
   return record;
 }
 
-/// Writes the trace file of a host that recorded numbers from 0 on. The host wrote its records to
-/// the file after every `flush_every` of them.
+/// Writes the trace file of a host with `records` records: numbered(0), numbered(1) and so on.
+/// Flushes the records to the file after every `flush_every` records.
 inline std::filesystem::path write_trace(const std::filesystem::path& directory,
                                          std::uint64_t records, std::uint64_t flush_every,
                                          const eventspace::TraceHeader& head = header()) {
@@ -84,8 +84,8 @@ inline Read read_trace(const std::filesystem::path& file) {
   return read;
 }
 
-/// Checks the records that were read of one record buffer (lane). Returns whether each of them was
-/// written, and none was read twice.
+/// Checks records that were read from one record buffer of a trace file. Returns whether each
+/// record is a record that write_trace() wrote, and no record was read twice.
 inline bool are_as_written(const std::vector<eventspace::EventRecord>& records) {
   std::uint64_t next = 0;
   for (const eventspace::EventRecord& record : records) {

@@ -229,7 +229,8 @@ TEST_CASE("trace: a lost chunk is detected by the numbers of the others") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   std::string bytes = bytes_of(file);
-  // Position of the lost chunk, counted from the end of the file: last, middle, first.
+  // Position of the lost chunk, counted from the end of the file: the last, the last but one, or
+  // the first of four chunks.
   const std::size_t lost = GENERATE(1, 2, 4);
   bytes.erase(bytes.size() - lost * ten_records_bytes - end_mark_bytes, ten_records_bytes);
   put(file, bytes);

@@ -62,8 +62,8 @@ TransfersReport report_of(const Structure& structure, const std::vector<Transfer
   return analysis.finish().transfers;
 }
 
-/// Returns the largest number of transfers that are under way at the same time. If a transfer ends
-/// at the instant at which another begins, they do not overlap.
+/// Returns the largest number of transfers that are under way at the same time. A transfer that
+/// ends at an instant does not overlap with a transfer that begins at this instant.
 std::uint64_t most_of(const std::vector<Transfer>& transfers) {
   std::uint64_t most = 0;
   for (const Transfer& one : transfers)
@@ -268,7 +268,8 @@ TEST_CASE(
   std::vector<Transfer> transfers;
   for (std::int64_t number = 0; number < 8; ++number)
     transfers.push_back(streamed(0, 2, 100 * number, 100 * number + 50));
-  // This transfer is added after its time was counted, so it is not included in the maximum.
+  // The report has already counted the time of this transfer when the transfer is added. The
+  // maximum therefore does not include this transfer.
   transfers.push_back(streamed(1, 3, 0, 40));
   const TransfersReport report = report_of(clusters_of_two(2), transfers, 1'000, 8);
   CHECK(report.late == 1);

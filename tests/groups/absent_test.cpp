@@ -20,8 +20,8 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Returns the longest duration after which an error must have arrived. It is far below the
-/// deadline of 60 s.
+/// Returns the longest duration after which an error must have arrived. This duration is far below
+/// the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
 }
@@ -144,8 +144,8 @@ lanes:
     const SimResult result = Sim(config).run([&](paths::Thread& thread) {
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
-        // The service makes this host lose the other host while values of the other host are still
-        // on their way here.
+        // The service reports the loss of the other host on this host, while values of the other
+        // host are still on their way.
         runtime::Task losing = thread.deployment().services().spawn("loses a host", [&] {
           thread.deployment().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");
@@ -155,7 +155,7 @@ lanes:
         if (!goes_on) world.reset();
         return thread.sleep_for(10s);
       }
-      thread.sleep_for(100ms);  // by then the values of the other host have arrived
+      thread.sleep_for(100ms);  // within 100 ms the values of the other host arrive
       const auto part = world->split(0);
       told = thrown<paths::TravelError>([&] { part->run(groups::barrier()); });
       end = thread.now();

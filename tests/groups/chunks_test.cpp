@@ -17,7 +17,8 @@ using collectives::Range;
 using collectives::Rank;
 using groups::Chunks;
 
-/// Identifies an element of an input by the member whose input it is and its position there.
+/// Identifies an element of an input: the member whose input contains it, and its position in that
+/// input.
 struct Element {
   Rank member = 0;
   Count position = 0;

@@ -92,7 +92,7 @@ TEST_CASE("groups: with costs in the config no named schedule beats the chosen o
 TEST_CASE("groups: hosts that share cores take exactly the predicted time",
           "[without_asan][without_tsan]") {
   const std::string configs[] = {
-      "clusters: {a: {hosts: 8}}\n",  // on one machine, as all hosts without addresses
+      "clusters: {a: {hosts: 8}}\n",  // no addresses, so all hosts count as being on one machine
       // Three hosts on each of two machines, and one host alone.
       "network: {security: run}\n"
       "clusters: {a: {hosts: 7, address: {a-0: 10.0.0.1, a-1: 10.0.0.1, a-2: 10.0.0.1, "

@@ -59,8 +59,8 @@ std::string schedule_of(const Sim& sim, std::size_t count, const std::string& na
   return schedule;
 }
 
-/// Returns the figures of allreduces of 8 and of 4096 numbers, which the given schedules carry out.
-/// All members arrive at the same time.
+/// Runs allreduces of 8 and of 4096 numbers by the given schedules, and returns their figures. All
+/// members arrive at the same time.
 std::vector<eventspace::GroupReport> reports_of(const std::string& config,
                                                 const std::string& named = "") {
   const test_support::TracedRun run(config, [&](paths::Thread& thread) {
@@ -166,7 +166,7 @@ TEST_CASE("decisions: a schedule that the group or its sums forbid is refused on
       CHECK_THAT(error.what(), Catch::Contains("it sums up as 'by block'"));
       ++refused;
     }
-    // The order does not matter, because a maximum is exact.
+    // Any order of combination gives the same result, because a maximum is exact.
     world.run(groups::allreduce(in, out, "max"));
   });
   CHECK(refused == 4);
@@ -300,7 +300,7 @@ TEST_CASE("decisions: a report names the row of an operation and tells whether i
                                        "      - {up_to: 64B, use: recursive_doubling}\n"
                                        "      - {up_to: inf, use: clusters, why: {time: " +
                                        std::string(tuned) + ", predicted: 10ms}}\n"));
-  REQUIRE(reports.size() == 2);  // in the order of the algorithms
+  REQUIRE(reports.size() == 2);  // sorted by the name of the algorithm
   const eventspace::GroupReport &with_why = reports[0], &without = reports[1];
   CHECK_THAT(with_why.algorithm, Catch::StartsWith("clusters"));
   CHECK(with_why.reason == "tuned");

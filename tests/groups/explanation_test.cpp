@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/explanation_test.cpp — rankings and explanations of schedules, compared with the
-// schedules that groups take.
+// schedules that groups choose.
 #include "groups/selection/explanation.hpp"
 
 #include <catch2/catch.hpp>
@@ -124,7 +124,7 @@ TEST_CASE("explanation: the schedule that is marked as taken is the one that a g
       }
   }
   // Some times differ from the prediction, because messages that reach an exit at the same time can
-  // pass it in either order.
+  // pass the exit in either order.
   INFO(counts.all << " operations, " << counts.other_times << " with other times than predicted");
   CHECK(counts.all > static_cast<int>(shapes) * 15);
   CHECK(counts.other_times <= counts.all / 50);

@@ -50,14 +50,14 @@ TEST_CASE("groups: different calls of members are an error for all and none wait
   shorter.in = some;
   groups::Call scan;
   scan.collective = Collective::scan;
-  // Thread 1 shares its host with another member, thread 4 does not.
+  // Thread 1 shares its host with another member. Thread 4 shares its host with no member.
   for (const std::uint32_t who : {1, 4})
     for (const groups::Call& other : {max, shorter, scan}) {
       const auto all = endings(differ(who, other));
       for (const std::string& one : all) CHECK(one != "");
       for (const std::string& one : all) CHECK(one != "did not come");
     }
-  // The error of a member also names the calls of the other members of its host.
+  // The error of a member also names the calls that other members of its host made.
   const std::string told = endings(differ(1, max))[1];
   CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64, 8 by best'"));
   CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64, 8 by best'"));
@@ -134,7 +134,7 @@ TEST_CASE("groups: a member that fails because of an error in another group repo
     const std::uint32_t rank = thread.rank();
     if (rank > 3) return;
     groups::Group world(thread, "four", std::vector<std::uint32_t>{0, 1, 2, 3});
-    const auto pairs = world.split(rank / 2);  // pairs 0 with 1, and 2 with 3
+    const auto pairs = world.split(rank / 2);  // ranks 0 and 1, and ranks 2 and 3
     const auto between = world.split(rank == 1 || rank == 2 ? 0 : 1);
     try {
       if (rank == 3) throw std::runtime_error("its own fault");
@@ -227,7 +227,7 @@ TEST_CASE(
   check_all_contain(reduced, "`out` of thread alpha-0/0 overlaps `in` of thread alpha-0/1");
   CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // adjacent memory
   CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // only the two inputs overlap
-  // The output of each member is also its input.
+  // The output of each member is also the input of this member.
   CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("groups: a destroyed group can be made again whichever thread of a hos
     for (std::uint32_t i = 0; i < 20; ++i) {
       groups::Group world(thread);
       sum_ranks(world);
-      // This thread destroys its group later than others.
+      // Some threads destroy their group later than the other threads.
       if ((i + thread.rank()) % 3 == 0) thread.sleep_for(1ms);
     }
   });
@@ -318,7 +318,7 @@ TEST_CASE("groups: each group selects its own schedule whatever other groups sha
     const Values mine(2, world.rank());
     Values all(2 * members);
     world.run(groups::allgather(mine, all));
-    // All members are on one host, which is also a host of `world`.
+    // All members of `first` are on one host.
     const auto first = world.split(thread.index());
     all.resize(2 * first->size());
     first->run(groups::allgather(mine, all));

@@ -48,12 +48,12 @@ struct Side {
   const std::unique_ptr<paths::MessageGroup> lanes;
   const std::uint32_t peer;
   const std::vector<double> in = {1};
-  std::deque<std::vector<double>> outs;  // one for each operation, because several run at a time
+  std::deque<std::vector<double>> outs;  // one per operation; several are under way at a time
   groups::Call sum() { return groups::allreduce(in, outs.emplace_back(1), "sum"); }
 };
 
-/// A kind of operation, of which one thread calls `start`. The operation ends when the other thread
-/// has called `end`.
+/// A kind of operation between two threads. One thread starts an operation with `start`. The
+/// operation ends when the other thread has called `end`.
 template <class T>
 struct Kind {
   std::string name;
@@ -102,8 +102,8 @@ void expect_unusable(Handle<T>& handle) {
   expect(!handle.cancel(), "cancel() returns false");
 }
 
-/// Calls `start` on one thread. The second argument of `start` is a function: when `start` calls
-/// this function, the other thread ends `times` operations.
+/// Calls `start` on one thread. `start` gets a function as its second argument. When `start` calls
+/// that function, the other thread ends `times` operations.
 template <class T, class Start>
 void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& start) {
   INFO(kind.name << (clock == ClockKind::steady ? " on the steady clock" : ""));

@@ -35,8 +35,8 @@ lanes:
 )");
 }
 
-/// Returns the present limit of the address space. If `lowers`, lowers it so far that the process
-/// cannot map another 2 MiB.
+/// Returns the present limit of the address space. If `lowers`, sets a lower limit with which the
+/// process cannot map another 2 MiB.
 rlimit limit_address_space(bool lowers) {
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
@@ -49,8 +49,8 @@ rlimit limit_address_space(bool lowers) {
   return before;
 }
 
-/// Returns a thread's contribution to `count` sums. If terms are added in another grouping, at
-/// least one of 64 consecutive sums has different bits.
+/// Returns a thread's contribution to `count` sums. If the terms are added in a different grouping,
+/// at least one of 64 consecutive sums has different bits.
 Values terms(std::uint32_t rank, std::size_t count) {
   Values values;
   for (std::size_t i = 0; i < count; ++i)
@@ -230,8 +230,8 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         test_support::RandomGroup all;
-        // 16384 numbers fill a chunk. Each collective runs with each size. The four combinations of
-        // operation and `is_in_place` are used in turn.
+        // A chunk has room for 16384 numbers. Each collective runs with each size. The four
+        // combinations of operation and `is_in_place` are used in turn.
         std::size_t number = 0;
         for (const std::uint64_t count : {2049, 16385, 40001, 40002})
           for (const collectives::Collective collective : collectives::all_collectives) {
@@ -357,7 +357,7 @@ TEST_CASE("groups: in shared memory an overflow has its index and no innocent th
     host.end(60'000);
     INFO(host.text());
     CHECK_THAT(host.line("large: "), Catch::Contains("at index 60000"));
-    if (name == "a-0") continue;  // the first thread adds nothing in a scan
+    if (name == "a-0") continue;  // the scan gives a-0 its own value
     CHECK_THAT(host.line("scan: "), Catch::Contains("NaN in f64 sum"));
     CHECK_THAT(host.line("scan: "), !Catch::Contains("thread a-1/0: NaN"));
   }
@@ -388,7 +388,7 @@ TEST_CASE("groups: started operations of processes use shared memory in their or
   }
 }
 
-// Does not run under sanitizers, which the limit of the address space would also stop.
+// Does not run under sanitizers, which cannot work with this limit of the address space.
 TEST_CASE("groups: if a process cannot map the shared memory then all use messages",
           "[without_asan][without_tsan]") {
   const std::uint32_t poor = GENERATE(0, 2);

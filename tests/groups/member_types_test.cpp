@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using namespace test_support;
 
 /// Returns the errors of two members in an operation. The first member uses the type `First`, the
-/// other `Second`; "" = no error.
+/// second member uses the type `Second`; "" = no error.
 template <class First, class Second, class Operate>
 std::vector<std::string> errors_of(const std::string& hosts, Operate operate) {
   const Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));

@@ -18,7 +18,7 @@ namespace test_support {
 using Values = std::vector<std::int64_t>;
 using Threads = std::vector<std::uint32_t>;
 
-/// Two clusters of two hosts each. The hosts of the first have two threads each.
+/// Config of two clusters with two hosts each. Hosts of the first cluster have two threads.
 inline const std::string six_threads = R"(
 clusters:
   alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
@@ -27,7 +27,8 @@ links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
 lanes:
 )";
 
-/// Returns the config of one cluster `a`. `hosts` has its keys, for example "hosts: 2, threads: 4".
+/// Returns the config of one cluster `a`. `hosts` is the text of the cluster's keys, for example
+/// "hosts: 2, threads: 4".
 inline std::string one_cluster(const std::string& hosts, const std::string& lanes = "{}") {
   return fmt::format(
       "clusters: {{a: {{{}, network: {{latency: 50us, bandwidth: 100Mbit}}}}}}\nlanes: {}\n", hosts,

@@ -19,8 +19,8 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using Calls = std::function<void(groups::Group&)>;
 
-/// Returns the longest duration after which an error must have arrived. It is far below the
-/// deadline of 60 s.
+/// Returns the longest duration after which an error must have arrived. This duration is far below
+/// the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 3s : 30s;
 }
@@ -140,7 +140,7 @@ std::vector<Difference> differences() {
 }
 
 /// Runs operations in which the call of member `one` differs from the calls of the other members.
-/// Returns the error of each member; "" = none. Checks that all operations end promptly.
+/// Returns the error of each member; "" = no error. Checks that all operations end promptly.
 std::vector<std::string> endings(const std::string& config, const Difference& difference,
                                  std::uint32_t one, runtime::ClockKind clock) {
   const Sim sim(config);

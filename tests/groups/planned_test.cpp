@@ -82,7 +82,7 @@ base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
 }
 
 /// Starts an allgather with each schedule in `algorithms` on member 0. Returns the error for each
-/// refused schedule, and "nothing" for each accepted one.
+/// refused schedule, and "nothing" for each accepted schedule.
 std::vector<std::string> refused(const Sim& sim, const std::vector<std::string>& algorithms) {
   std::vector<std::string> all;
   sim.run([&](paths::Thread& thread) {

@@ -109,8 +109,8 @@ void compare(std::uint64_t seed, bool has_ports, bool has_costs = false, bool sh
     ++unequal;
     others += fmt::format("{}{} {} of {} from {}: {}, not {}\n", config, algorithm.name,
                           name_of(call.collective), count, call.root, time.count(), price.count());
-    // With exits, different times are accepted: messages that reach an exit at the same time can
-    // pass it in either order.
+    // With exits, different times are accepted, because messages that reach an exit at the same
+    // time can pass the exit in either order.
     const bool has_exits = std::any_of(network.exits.begin(), network.exits.end(),
                                        [](const auto& exit) { return exit.has_value(); });
     const double ratio = static_cast<double>(time.count()) / static_cast<double>(price.count());

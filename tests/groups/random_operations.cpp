@@ -30,7 +30,7 @@ using test_support::SimResult;
 using namespace std::chrono_literals;
 
 /// Returns a config with up to 3 clusters of up to 4 hosts with up to 3 threads. In half of the
-/// configs no network inside a cluster is emulated. Processes of a cluster then share memory.
+/// configs no network inside a cluster is emulated, so processes of a cluster share memory.
 std::string random_config(std::mt19937_64& random) {
   std::string config = "clusters:\n";
   const std::size_t clusters = 1 + random() % 3;
@@ -105,7 +105,7 @@ void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const p
 }
 
 /// Draws a colour and a key of each thread for a split. There are few colours. Some threads have no
-/// colour, and some have equal keys.
+/// colour, and some threads have equal keys.
 void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint32_t threads) {
   const std::uint64_t colours = 1 + random() % 3;
   const bool are_reversed = random() % 4 == 0;
@@ -125,13 +125,13 @@ void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint
 struct Arrays {
   std::vector<std::int64_t> in, out, expected;
   std::shared_ptr<pastset::Element> from,
-      into;  // used instead of `in` and `out`; nullptr = not used
+      into;  // elements used instead of `in` and `out`; nullptr = not used
 };
 
 const pastset::Template numbers = *pastset::Template::parse("i64[]");
 
-/// Replaces some inputs and outputs of a member by tuples. A member that has no input gets no input
-/// tuple either.
+/// Replaces some inputs and outputs of a member by tuples. A member without an input gets no input
+/// tuple.
 void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arrays& arrays) {
   const bool is_broadcast = drawn.collective == Collective::broadcast;
   if (drawn.collective == Collective::barrier || random() % 4 > 0) return;
@@ -146,8 +146,8 @@ void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arra
         pastset::TupleWriter(numbers).put_array(std::span<const std::int64_t>(values)).payload());
 }
 
-/// Returns whether the results are correct, and whether only members that must get a result have
-/// one.
+/// Returns whether the member's result is correct. A member that must not get a result is correct
+/// if it has no result.
 bool has_come_right(const Drawn& drawn, std::uint32_t rank, const Arrays& arrays) {
   if (arrays.into == nullptr) return arrays.out == arrays.expected;
   const bool has_root = drawn.collective == Collective::reduce ||

@@ -36,7 +36,7 @@ struct RandomRun {
 };
 RandomRun random_run(std::uint64_t seed, std::size_t operations);
 
-/// Adds one random operation of each collective in `all` to the group.
+/// Appends one random operation for each collective in `all` to the operations of the group.
 /// Requires: `group.threads` is set.
 void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::Plan& plan,
                      std::span<const collectives::Collective> all);
@@ -44,20 +44,20 @@ void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::P
 std::uint64_t wrong_operations_of(groups::Group& group, paths::Thread& thread,
                                   const RandomGroup& all, std::uint64_t seed);
 
-/// Runs one thread's part of `run`. Several operations are under way at the same time, and their
-/// starts have pauses in between. Returns the number of wrong results.
+/// Runs one thread's part of `run`. Several operations are under way at the same time. The thread
+/// pauses between their starts. Returns the number of wrong results.
 std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
 
 /// Draws a run and checks it with all hosts in this process.
 void try_operations(std::uint64_t seed, runtime::ClockKind clock, std::size_t operations);
 /// Draws a run and checks it with each host in a process of its own.
 void try_between_processes(std::uint64_t seed, std::size_t operations);
-/// Runs allreduces on the virtual clock until a thread throws at a random time. Checks that all
-/// other threads get an error, or none does.
+/// Runs allreduces on the virtual clock until a thread throws at a random time. Checks that either
+/// all other threads get an error, or no other thread does.
 void try_to_fail(std::uint64_t seed);
-/// Runs allreduces between processes until one of them is killed at a random time. Checks that all
-/// others get an error that names it. If `is_one_cluster`, the hosts use shared memory. Otherwise
-/// they are in two clusters with an emulated link.
+/// Runs allreduces between processes until one process is killed at a random time. Checks that all
+/// other processes get an error that names the killed process. If `is_one_cluster`, the hosts use
+/// shared memory. Otherwise they are in two clusters with an emulated link.
 void try_to_kill(std::uint64_t seed, bool is_one_cluster);
 
 }  // namespace test_support

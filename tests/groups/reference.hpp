@@ -27,7 +27,8 @@ struct Drawn {
   }
 };
 
-/// Returns the value of an element. It is so small that sums and products of many values are exact.
+/// Returns the value that a member contributes in one element. The value is so small that sums and
+/// products of many values are exact.
 inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t index) {
   const std::uint64_t mixed =
       (drawn.salt * 0x9e3779b97f4a7c15 + rank * 0x100000001b3 + index) * 0xff51afd7ed558ccd;
@@ -35,8 +36,8 @@ inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t 
 }
 
 /// Name of a reduction whose result depends on the order of ranks. A number stands for the function
-/// x -> ax + b: its lower half is a, its upper half is b. The combination of two numbers stands for
-/// the composition of their functions.
+/// x -> ax + b: its lower half is a, its upper half is b. The reduction of two numbers is the
+/// number of the composed function.
 inline constexpr const char* composition = "composition_of_test";
 inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const auto a = [](std::int64_t one) { return static_cast<std::uint32_t>(one); };
@@ -68,8 +69,8 @@ class Reference {
     for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = value(drawn_, rank, i);
     return values;
   }
-  /// Returns the content of `out` before the operation. For the root of a broadcast these are the
-  /// values to send, otherwise arbitrary values.
+  /// Returns the content of `out` before the operation. For the root of a broadcast, this content
+  /// is the values to send. Otherwise it is arbitrary.
   std::vector<std::int64_t> out_before(std::uint32_t rank) const {
     std::vector<std::int64_t> values(out(rank).size(), -777);
     if (drawn_.collective == collectives::Collective::broadcast && rank == drawn_.root)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/rules_test.cpp — guarantees of groups with little memory and with failures at any
-// moment.
+// tests/groups/rules_test.cpp — guarantees of groups if memory is short, and if members fail at any
+// time.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -204,8 +204,8 @@ TEST_CASE("groups: operations before a failed one continue and later ones fail")
       groups::Group world(thread);
       std::vector<std::vector<double>> in(5, std::vector<double>(20'000, 1.0)),
           out(5, std::vector<double>(20'000));
-      // Member 1 fails in operation `first`, which is 2 or 3. Member 2 fails in the other of these
-      // two operations.
+      // Member 1 fails in operation `first`, which is 2 or 3. Member 2 fails in operation 5 -
+      // `first`, which is 3 or 2.
       if (world.rank() == 1) in[first][0] = std::nan("");
       if (world.rank() == 2) in[5 - first][0] = std::nan("");
       std::vector<groups::Started> started;

@@ -57,7 +57,7 @@ std::string random_topology(std::mt19937_64& random) {
   return config + "lanes:\n";
 }
 
-/// Returns the threads of all hosts that `is_meant` selects.
+/// Returns the ranks of all threads on the hosts for which `is_meant` returns true.
 template <class IsMeant>
 Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   Threads threads;
@@ -67,8 +67,9 @@ Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   return threads;
 }
 
-/// Returns random members: a whole cluster, part of one, a group, one host, hosts of several
-/// clusters, or some threads. Their ranks follow the order of the config or another order.
+/// Returns random members: a whole cluster, part of a cluster, a group of hosts, one host, hosts of
+/// several clusters, or some threads. The ranks of the members follow the order of the config or a
+/// random order.
 Threads random_members(std::mt19937_64& random, const paths::Plan& plan) {
   const paths::Plan::PlanHost& some = plan.hosts[random() % plan.hosts.size()];
   const auto is_near = [&](const paths::Plan::PlanHost& host) {

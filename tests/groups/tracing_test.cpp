@@ -37,7 +37,7 @@ std::string three_clusters(const std::string& alpha_to_beta) {
 }
 constexpr const char* usual_link = "latency: 10ms, bandwidth: 100Mbit";
 
-/// Returns a program that runs `times` allreduces. Before each of them, a thread computes for the
+/// Returns a program that runs `times` allreduces. Before each allreduce, a thread computes for the
 /// time that `computes` returns.
 std::function<void(paths::Thread&)> sums(
     int times, std::size_t values,
@@ -214,8 +214,8 @@ TEST_CASE("group reports: a thread that computes longer is named with its latene
   CHECK(sum.last_threads[0].late_nanos >= 20 * 1'000'000);
   CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::late_member)] >= 20 * 1'000'000);
   REQUIRE_FALSE(report.report.findings.empty());
-  // The predicted cost is less than the time by which the thread is late, because without its delay
-  // another thread would be the last.
+  // The predicted cost is less than the time by which the thread is late. Without this delay,
+  // another thread would be the last to arrive, and the group would still wait for that thread.
   CHECK(report.report.findings[0].is_predicted);
   CHECK(report.report.findings[0].cost_nanos > 0);
   CHECK(report.report.findings[0].cost_nanos < sum.last_threads[0].late_nanos);

@@ -50,8 +50,8 @@ TEST_CASE("groups: the input is the newest tuple and the result is a tuple of it
     CHECK(fixed->last() == 3);
     CHECK(std::memcmp(given.bytes().data() + 16, fixed->observe(1).payload.bytes().data() + 16,
                       8) == 0);  // the operation did not change its input tuple
-    // The calls mix arrays and tuples. They are started together, and waited for in the opposite
-    // order.
+    // The calls mix arrays and tuples. The test starts all calls together, and waits for them in
+    // the opposite order.
     std::vector<double> all(6);
     const auto sums = element("f64[1]", space);
     const std::vector<double> mine{5};

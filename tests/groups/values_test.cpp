@@ -46,8 +46,8 @@ std::vector<Bytes> drawn(const base::ReduceShape& shape, std::uint32_t members) 
   return all;
 }
 
-/// Compares results of allreduces with a fold of the whole vectors. Does so for several scalar
-/// types, with and without locations.
+/// Compares results of allreduces with a fold of the whole vectors, for several scalar types, with
+/// and without locations (indices of the least or greatest value).
 void check_every_size(const std::string& config, const std::vector<std::size_t>& counts) {
   const Sim sim(config);
   const std::uint32_t members = sim.plan().thread_count();
@@ -75,8 +75,8 @@ void check_every_size(const std::string& config, const std::vector<std::size_t>&
       }
 }
 
-/// Returns a call in which a member contributes `in`, a vector of doubles. In one member's vector
-/// the test has put a NaN.
+/// Returns a call in which a member contributes `in`, a vector of doubles. The vector of one member
+/// contains a NaN.
 groups::Call with_nan(Collective collective, const std::string& operation, std::vector<double>& in,
                       std::vector<double>& out, bool is_in_place) {
   groups::Call call = groups::call_of(collective, in, std::span<double>(is_in_place ? in : out));
@@ -147,7 +147,7 @@ TEST_CASE("groups: a NaN in a checked reduction is refused at its source and nam
                   if (group.rank() == contributor) in[bad] = std::nan("");
                   group.run(with_nan(collective, operation, in, out, is_in_place));
                   // All ranks wait here. A rank 0 that neither sends nor receives values might
-                  // otherwise end long before the failure.
+                  // otherwise end long before the failure occurs.
                   group.run(groups::barrier());
                 },
                 order);

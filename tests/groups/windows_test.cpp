@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/windows_test.cpp — refused windows and parameters: with them, a schedule could not
+// tests/groups/windows_test.cpp — refusal of windows and parameters with which a schedule could not
 // begin or could not end.
 #include <catch2/catch.hpp>
 

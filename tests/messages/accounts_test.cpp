@@ -58,7 +58,7 @@ TEST_CASE(
   CHECK(second.issue() == 500);
   CHECK_FALSE(second.is_short());
   CHECK(inbox.held() == 0);
-  // Returns the bytes of a message that was dropped after the account was closed.
+  // Gives back the bytes of a message that was dropped after the account was closed.
   first.give_back(10);
   CHECK(inbox.issued() == 1000);
 }

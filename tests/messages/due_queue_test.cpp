@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/due_queue_test.cpp — order of due work, and checks for which no host waits.
+// tests/messages/due_queue_test.cpp — order of due work, and checks that do not delay the end of a
+// host.
 #include "paths/links/due_queue.hpp"
 
 #include <catch2/catch.hpp>

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t channel = 3;
 constexpr std::uint64_t credit = 10'000;
 
-/// Messages of one source, which has all of its credit.
+/// The lane from one source, to which the receiver has issued all credit.
 struct Source {
   Inbox inbox{credit};
   InboundChannel lane{inbox, credit, 1};

@@ -17,12 +17,12 @@ using namespace test_support;
 
 struct Ending {
   std::vector<Nanos> ends;       ///< indexed by host; 0 = the host died
-  std::size_t told_between = 0;  ///< number of end frames that the exits send to each other
+  std::size_t told_between = 0;  ///< number of frames by which exits announce ends to each other
 };
 
-/// Runs all hosts of a plan with one host per cluster. Their threads end at random times within a
-/// second, except two: the thread of host `late` ends after `last`, and host `victim` dies after
-/// half a second.
+/// Runs all hosts of a plan with one host per cluster. The thread of host `late` ends after `last`.
+/// Host `victim` dies after half a second. The threads of all other hosts end at random times
+/// within a second.
 Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
                std::optional<std::uint32_t> victim = {}) {
   plan->lanes.is_written = true;
@@ -268,8 +268,8 @@ TEST_CASE("lanes: threads begin without a host that is gone") {
             }));
       }
       runtime.sleep_until(3s);
-      // Reports the loss to each other host, as happens when the host's connection to the victim
-      // fails.
+      // Reports the loss of the victim to each other host, as happens when the host's connection to
+      // the victim fails.
       for (std::uint32_t host = 0; host < 4; ++host)
         if (host != victim) hosts[host].host_lost(victim, "it did not come");
       for (auto& one : beginning) one.join();

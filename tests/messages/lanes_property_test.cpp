@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_property_test.cpp — random small programs over lanes, which must end with
-// the right data within the inbox.
+// tests/messages/lanes_property_test.cpp — random small programs over lanes. They must end with the
+// right data, and never exceed the inbox.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <random>
@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using test_support::LaneHosts;
 
-/// A list of random messages. Each host sends and receives its messages in the order of the list,
-/// with at most `sends` sends and `receives` receives under way. In this order no message needs a
-/// buffer, so the programs must end with any amount of credit.
+/// A list of random messages. Each host starts its sends and receives in the order of the list,
+/// with at most `sends` sends and `receives` receives under way. This order needs no buffers, so
+/// each program must end with any amount of credit.
 struct Case {
   struct Message {
     std::uint32_t from = 0, to = 0, group = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_test.cpp — arrival times of messages, cost of windows, and errors of lanes.
+// tests/messages/lanes_test.cpp — arrival times of messages, effects of windows, and errors of
+// lanes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -31,8 +32,8 @@ Payload zeros(std::size_t bytes) {
 
 Payload numbered(std::uint64_t number) { return Payload::of(number); }
 
-/// Each link carries 100 MB/s, which is 10 ns per byte. The latency is 50 us inside clusters and 10
-/// ms between them.
+/// Each link carries 100 MB/s, which is 10 ns per byte. The latency is 50 us inside clusters, and
+/// 10 ms between clusters.
 constexpr const char* network = "{latency: 50us, bandwidth: 800Mbit}";
 constexpr const char* wan = "{latency: 10ms, bandwidth: 800Mbit}";
 
@@ -76,7 +77,8 @@ TEST_CASE("lanes: within a process a message in frames shares the memory of its 
       for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
     });
     four.run([&](std::uint32_t host, paths::MessageGroup& group) {
-      // Copies payloads from the third frame on, as transports between processes do.
+      // If `is_copied`, copies the payloads of host 0 from the third frame on, as transports
+      // between processes do.
       if (host == 0 && is_copied)
         four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
                                             LaneFrame& frame) mutable {
@@ -96,8 +98,8 @@ TEST_CASE(
     "lanes: a message crosses its own network then both exits then the network of its receiver") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
-    // 1 KB takes 10 us on each link and is forwarded while it arrives. The total is 2 x 50 us + 10
-    // ms + 10 us.
+    // 1 KB takes 10 us on each link, but is forwarded while it arrives, so these 10 us count once.
+    // The latencies are 50 us, 10 ms and 50 us.
     if (host == 1) group.send(3, 0, zeros(1000)).wait();
     if (host == 1) CHECK(t.now() == 10us);
     if (host == 3) {
@@ -224,9 +226,9 @@ TEST_CASE(
     "lanes: a window of the product of rate and round trip costs nothing and a part of it costs "
     "its share",
     "[without_asan]") {
-  // The link carries 100 Mbit/s with 10 ms each way. A message of 1000 bytes costs 1128 bytes of
-  // credit. The receiver has one request under way at a time, and the message for it is sent by a
-  // grant.
+  // The link carries 100 Mbit/s and has a latency of 10 ms in each direction. A message of 1000
+  // bytes takes 80 us and costs 1128 bytes of credit. The receiver waits for one message at a time,
+  // and sends a grant for that message.
   const std::uint64_t messages = 5000;
   const auto seconds = [&](std::uint64_t window) {
     auto plan = lane_plan({1, 1}, "", "{latency: 10ms, bandwidth: 100Mbit}");
@@ -247,9 +249,9 @@ TEST_CASE(
   };
   const double wire = messages * 80e-6 + 10e-3;
   CHECK(seconds(0) == Approx(wire).epsilon(0.001));
-  const std::uint64_t product = 282'000;  // bytes of credit that 250 messages need
+  const std::uint64_t product = 282'000;  // credit for 250 messages: 20 ms / 80 us
   CHECK(seconds(product) == Approx(wire).epsilon(0.01));
-  // Each round trip of 20 ms carries the messages that fit the window, plus the granted message.
+  // Each round trip of 20 ms carries the messages that fit the window, and the granted message.
   for (const std::uint64_t window : {product / 2, product / 10}) {
     const double per_round_trip = static_cast<double>(window / 1128) + 1;
     CHECK(seconds(window) == Approx(messages / per_round_trip * 20e-3).epsilon(0.05));
@@ -313,7 +315,7 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
             frame.group = id;
             hosts[0].deliver(host, std::move(frame));
           }
-        runtime.sleep_for(1s);  // by then all data frames were handled
+        runtime.sleep_for(1s);  // within 1 s, all data frames are handled
       });
     });
   };
@@ -379,7 +381,7 @@ TEST_CASE("lanes: a message in the name of another host is refused") {
   for (const LaneKind kind : {LaneKind::done, LaneKind::left, LaneKind::failed, LaneKind::lost}) {
     const LaneFrame forged{.kind = kind, .source = 2, .target = 1};
     of_other.push_back(log_of(forged, 4));
-    // Refused, because this exit is permitted to forward only frames of cluster b.
+    // This frame is refused, because its exit may only forward frames of cluster b.
     of_exit.push_back(log_of(forged, 0));
     forwarded.push_back(log_of({.kind = kind, .source = 4, .target = 1, .bytes = 3}, 0));
   }
@@ -504,7 +506,7 @@ TEST_CASE("lanes: a lost host is reported to all hosts even if only relays were 
     CHECK(t.now() == (host == 0 ? 110ms : 110ms + 50us));
     CHECK_THAT(thrown<paths::TravelError>([&] { group.send(3, 0, {}).wait(); }),
                Catch::Contains("host b1 is gone: it died"));
-    // The hosts that were not lost still exchange messages.
+    // The surviving hosts still exchange messages.
     if (host == 0) group.send(1, 0, numbered(1)).wait();
     if (host == 1) CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == 1);
   });
@@ -612,7 +614,7 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
     CHECK(runtime.now() == 3ms);
     last.wait();
     CHECK(runtime.now() == 4ms);
-    for (const std::uint64_t name : {2, 0, 1})  // receives need not follow the order of sends
+    for (const std::uint64_t name : {2, 0, 1})  // receives may be in another order than sends
       CHECK(groups[1]->receive(0, message(name, 0)).wait().payload.size() == 1000);
     CHECK(groups[2]->receive(0, message(1, 0)).wait().payload.size() == 1000);
     for (auto& group : groups) group->close(7);

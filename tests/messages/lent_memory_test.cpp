@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lent_memory_test.cpp — messages whose sender and receiver lend their memory, also
-// if they take it back early.
+// tests/messages/lent_memory_test.cpp — messages in memory that the sender and the receiver lend,
+// and may take back early.
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>
@@ -276,8 +276,8 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
-  // Size of a message that is so large that the context which sends it must let other contexts run
-  // before the end.
+  // Size in bytes of a message that is so large that its sender must let other contexts run while
+  // it sends.
   constexpr std::size_t size = 3 << 20;
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {

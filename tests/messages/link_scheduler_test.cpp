@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/link_scheduler_test.cpp — frames whose times are out of order because timers act
+// tests/messages/link_scheduler_test.cpp — frames whose times are out of order because timers fire
 // late.
 #include "paths/links/link_scheduler.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs the due actions until none is left.
+/// Runs the due actions until no action is left.
 void work_off(paths::DueQueue& due_queue) {
   while (!due_queue.empty()) due_queue.take()();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/links_property_test.cpp — arrival times of random messages over networks, exits,
-// gateways, switches and links with streams. They must equal those of a direct simulation.
+// gateways, switches and links with streams. A direct simulation must give the same times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using test_support::LaneHosts;
 using Time = std::int64_t;  // nanoseconds
 
-/// One direction of a link. Its rates are given as times per byte; 0 = a byte takes no time.
+/// One direction of a link. Its rates are given as times per byte; 0 = unlimited rate.
 struct LinkCase {
   Time latency = 0, byte = 0, stream_byte = 0;
   std::size_t streams = 0;
@@ -38,7 +38,7 @@ struct LinkCase {
 
 struct ClusterCase {
   LinkCase network;
-  // Time per byte at the exit; 0 = the same as for the other hosts of the cluster.
+  // Time per byte at the exit; 0 = the same time as at the other hosts of the cluster.
   Time exit_byte = 0;
   bool receives = false, has_switch = false;
 };
@@ -158,7 +158,7 @@ class Simulation {
   struct Frame {
     std::size_t message;
     Time bytes;
-    std::size_t step = 0;  // index in the route of its message
+    std::size_t step = 0;  // index of the hop in the route of its message
     Time tail = 0;
     std::pair<std::uint32_t, std::uint32_t> pair;
   };

@@ -22,8 +22,8 @@ struct Listed {
   std::shared_ptr<LaneWait> wait;
 };
 
-/// Returns the first message in the list that may be sent, by applying the rule to each message in
-/// turn.
+/// Returns the first message in the list that may be sent; nullptr = none. Applies the rule to each
+/// message in turn.
 const Listed* movable(const std::vector<Listed>& all, std::size_t credit) {
   bool may_pay = true;
   for (const Listed& one : all) {

@@ -94,8 +94,9 @@ TEST_CASE("steady lanes: the end of a host does not overtake what it sent to oth
   });
 }
 
-// The answer can arrive before the first farewell and the message of the host that has left. If the
-// answer did not count the message, the receive call would fail.
+// A host that has left sends a second farewell as an answer. This answer can arrive before the
+// first farewell, and before the message that the host sent. If the answer did not count that
+// message, the receive call would fail.
 TEST_CASE("steady lanes: the answer of a host that has left counts the messages that it sent") {
   Steady t({2}, "", "");
   std::atomic<int> farewells{0};
@@ -103,7 +104,7 @@ TEST_CASE("steady lanes: the answer of a host that has left counts the messages 
   t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
     if (frame.kind != LaneKind::left) return;
     messages = frame.bytes;
-    if (++farewells == 1) frame.kind = LaneKind::credit, frame.bytes = 0;  // hides the first one
+    if (++farewells == 1) frame.kind = LaneKind::credit, frame.bytes = 0;  // hides farewell 1
   };
   t.runtime.run([&] {
     auto here = t.hosts[0].group("all", t.hosts.all());
@@ -126,14 +127,14 @@ TEST_CASE("steady lanes: little messages use credit and are not requested one by
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    for (std::uint64_t i = 0; i < 5000; ++i) {  // one credit window covers fewer messages
+    for (std::uint64_t i = 0; i < 5000; ++i) {  // more messages than one credit window covers
       auto receiving = there->receive(0, little(i));
       here->send(1, little(i), base::Payload::of(i));
       REQUIRE(receiving.wait().payload.read<std::uint64_t>() == i);
     }
   });
   INFO(grants << " grants");
-  CHECK(grants < 500);  // a grant is sent only if its message does not arrive for a long time
+  CHECK(grants < 500);  // only messages that do not arrive for a long time get grants
 }
 
 TEST_CASE("steady lanes: a little message that does not arrive is requested") {

@@ -26,9 +26,9 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
   return plan;
 }
 
-/// Starts a receive on every host from every other host. No host sends. Then kills `victim`, a host
-/// or switch. Returns the error of each receiver. A receiver without an error within 1 s has no
-/// entry.
+/// Errors of receives, keyed by receiver and source. Every host starts a receive from every other
+/// host, and no host sends. Then `victim`, a host or switch, is killed. A receive without an error
+/// within 1 s has no entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   Waiter told;

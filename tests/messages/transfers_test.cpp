@@ -105,7 +105,7 @@ const TransferReport& path_of(const TransfersReport& report, const std::string& 
 }  // namespace
 
 TEST_CASE("transfers of a run: three messages share two streams through switches or exits") {
-  // 1000 bytes at 8 Mbit/s occupy a stream for 1 ms, so the third message waits 1 ms.
+  // 1000 bytes at 8 Mbit/s occupy one of two streams for 1 ms, so the third message waits 1 ms.
   const std::string link = "latency: 10ms, stream_rate: 8Mbit, streams: 2";
   for (const std::string uplink : {", uplink: switch", ""}) {
     INFO("uplink '" << uplink << "'");
@@ -119,7 +119,7 @@ TEST_CASE("transfers of a run: three messages share two streams through switches
     CHECK(there.used_nanos == 3 * ms);
     CHECK(there.most == 2);
     CHECK(there.mean_within == 1.5);
-    // Each message arrives 10 ms after its stream became free.
+    // Each message occupies a stream for 1 ms and arrives 10 ms later: 3 * 11 ms in total.
     CHECK(there.mean_until_arrived * static_cast<double>(report.run_nanos) == Approx(33 * ms));
     CHECK(there.last_nanos - there.first_nanos == 2 * ms);
     CHECK(since_first(there) == std::vector<Point>{{0, 2, 2}, {1 * ms, 1, 1}, {2 * ms, 0, 0}});
@@ -178,8 +178,8 @@ TEST_CASE(
 }
 
 TEST_CASE("transfers of a run: without streams a message is under way until it has arrived") {
-  // The messages occupy the link one after another, for 4 ms each. Each arrives 10 ms after it has
-  // left the link.
+  // The messages occupy the link one after another, for 4 ms each. Each message arrives 10 ms after
+  // it has left the link.
   for (const std::string frame : {"frame: unlimited", "frame: 1KiB"}) {
     INFO(frame);
     const TransfersReport report =

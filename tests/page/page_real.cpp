@@ -32,7 +32,8 @@ void write_page_of(const std::filesystem::path& file, eventspace::sample::Option
       if (from != to) run.structure.streams.push_back({from, to, streams});
   eventspace::AnalysisOptions analysed;
   analysed.has_common_clock = streams > 0;
-  // Asks for predictions only with streams, because predictions need a common clock.
+  // Asks for predictions only if there are streams. Predictions need a common clock, which the runs
+  // without streams do not have.
   if (streams > 0) analysed.questions = {{"link:*.latency=5ms"}, {}, true};
   analysed.timeline_parts = eventspace::page_timeline_parts;
   eventspace::Analysis analysis(run.structure, analysed);
@@ -140,8 +141,8 @@ TEST_CASE("page: no edge is drawn as late by chance but those of a slow host are
   options.hosts = 6;
   options.threads = 4;
   options.lan = options.wan = options.join = 0;
-  // All threads arrive at the same time. One of them is recorded as the last one, but none waits
-  // for it.
+  // All threads arrive at the same time. One thread is recorded as the last thread to arrive, but
+  // no thread waits for it.
   write_page_of(folder.path() / "together.html", options, 100);
   options.slow_hosts = {{"beta-1", 1.2}};
   write_page_of(folder.path() / "slow.html", options, 100);

@@ -102,7 +102,7 @@ TEST_CASE("page: the steps of the critical path adjoin and add up to its rows") 
   for (const auto& share : timeline.shares) shares[name_of(share.label)] += share.nanos;
   CHECK(sums == sums_of_rows(report.time.critical));
   CHECK(shares == sums);
-  // The path crosses from one cluster to another one, so it has messages between their threads.
+  // The path crosses from one cluster to another, so it has messages between threads of the two.
   CHECK(std::any_of(timeline.path.begin(), timeline.path.end(), [&](const auto& step) {
     const auto cluster = [&](std::uint32_t thread) {
       return run.structure.hosts[run.structure.host_of_thread(thread)].cluster;
@@ -153,7 +153,7 @@ TEST_CASE("page: without one clock each host begins at 0 and there is no critica
 
 TEST_CASE("page: bins of a histogram contain every number once and can be added") {
   eventspace::Distribution few;
-  eventspace::Distribution many(16);  // keeps counts of ranges of values
+  eventspace::Distribution many(16);  // keeps counts of ranges, not each value
   std::uint64_t count = 0;
   for (std::int64_t value = 0; value < 5'000'000'000; value += 1 + value / 50) {
     (++count % 100 == 0 ? few : many).add(value);

@@ -28,7 +28,8 @@ using pastset::Template;
 
 inline const Template any_bytes = *Template::parse("bytes");
 
-/// Result of an operation as text: "12 abc", "expired", "".
+/// Result of an operation as text, such as "12 abc" (tuple 12 has the text abc), "expired", or ""
+/// if there is no result.
 using Outcome = std::string;
 
 inline std::string letters(std::uint64_t value, std::size_t size) {
@@ -49,7 +50,7 @@ inline Payload tuple_of(const std::string& text, Element& element) {
   return std::move(bytes).freeze();
 }
 
-/// Size of the arena of shared elements. It has room for all tuples of a test.
+/// Size in bytes of the arena of shared elements. The arena has room for all tuples of a test.
 inline constexpr std::uint64_t arena_bytes = 1 << 20;
 /// Returns a random size of a text. A shared element stores tuples of these sizes in three ways: in
 /// their slot, in shared extents, or in extents of their own.
@@ -80,8 +81,8 @@ Outcome outcome(Act act) {
   }
 }
 
-/// Simplest possible element. After each step, it completes all accesses that can complete: first
-/// moves in order of arrival, then reads in order of arrival.
+/// Simplest possible element, without concurrency. After each step, it completes all accesses that
+/// can complete: first moves, then reads, each in order of arrival.
 class Model {
  public:
   explicit Model(const ElementOptions& options)
@@ -204,13 +205,14 @@ class Model {
   bool deleted_ = false;
 };
 
-/// Element that is compared with the model. One process uses it, or several do.
+/// Element that is compared with the model. Its accesses come from one process or from several.
 class Subject {
  public:
   virtual ~Subject() = default;
   virtual void begin(std::uint64_t id, const Model::Begun& begun) = 0;
   virtual bool cancel(std::uint64_t id) = 0;
-  /// Returns whether the access has ended. `is_due`: whether it has ended in the model.
+  /// Returns whether the access has ended. `is_due` is true if the same access has ended in the
+  /// model.
   virtual bool is_done(std::uint64_t id, bool is_due) = 0;
   virtual Outcome take(std::uint64_t id) = 0;
   enum class AtOnce : std::uint8_t { observe, newest, axe, set_delta, mark, end, numbers };
@@ -259,7 +261,8 @@ class InThisProcess final : public Subject {
   std::map<std::uint64_t, bool> is_move_;
 };
 
-/// An element (subject) and the model. Both receive the same operations.
+/// An element (the subject) and the model. Each operation is applied to both, and the outcomes are
+/// compared.
 class Pair {
  public:
   Pair(Subject& subject, const ElementOptions& options, std::uint64_t seed)
@@ -360,7 +363,7 @@ class Pair {
   std::uint64_t steps_ = 0, ids_ = 0;
 };
 
-/// Returns, one per run of the test case, the options that change how elements behave.
+/// Returns the options that change how elements behave, one per run of the test case.
 inline auto all_options() {
   return GENERATE(ElementOptions{}, ElementOptions{.delta = 1}, ElementOptions{.delta = 3},
                   ElementOptions{.keep_newest = 1}, ElementOptions{.keep_newest = 5});

@@ -260,7 +260,7 @@ TEST_CASE("element: a freed payload is released without holding the element's mu
   LocalElement element("e", number, {.keep_newest = 1});
   const auto borrowed = [&] {
     return Payload::adopt(bytes, [&] {
-      element.is_deleted();  // blocks forever if the element's mutex is held
+      element.is_deleted();  // would block forever if the mutex were held
       ++released;
     });
   };

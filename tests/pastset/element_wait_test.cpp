@@ -74,7 +74,7 @@ TEST_CASE("element: a new mover queues behind blocked ones") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 3);
-    // The released mover has not run yet, but its tuple has its number already.
+    // The released mover has not run yet, but its tuple already has a number.
     CHECK(value_of(element.observe()) == 0);
     CHECK(element.last() == 2);
     movers.push_back(start(runtime, 9, [&] { element.move(tuple(9)); }));
@@ -91,7 +91,8 @@ TEST_CASE("element: raising delta releases as many movers as fit in their order"
     CHECK(element.last() == 1);
     element.set_delta(4);
     CHECK(element.last() == 4);
-    // 4 tuples are unobserved already, so the limit of 2 affects only later moves.
+    // 4 tuples are already unobserved. They remain valid: the new limit of 2 only makes later moves
+    // wait.
     element.set_delta(2);
     CHECK(element.last() == 4);
     element.observe();

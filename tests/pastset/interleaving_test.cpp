@@ -30,7 +30,7 @@ struct Tuple {
 };
 
 struct Moved {
-  std::uint64_t called;  // number of calls of move() before this one; 0 for observed tuples
+  std::uint64_t called;  // number of earlier calls of move(); 0 = an observed tuple
   std::uint64_t number;
   Tuple tuple;
 };
@@ -90,8 +90,8 @@ class Interleaving {
                                    std::move(work)));
   }
 
-  /// Sleeps at random, which changes the order of contexts on the virtual clock. For OS threads the
-  /// kernel changes the order.
+  /// Sleeps for a random time. On the virtual clock this changes the order of contexts. On the
+  /// steady clock the kernel changes their order.
   void pause(Random& random) {
     if (runtime_.is_virtual()) runtime_.sleep_for(runtime::Nanos(random.between(0, 20)));
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-/// A process of another user. It calls `act` only when the test requests it.
+/// A process of another user. It calls `act` when the test calls begin().
 class Stranger {
  public:
   explicit Stranger(const std::function<void(runtime::Runtime&)>& act)
@@ -130,7 +130,7 @@ TEST_CASE("shared access: with write access other users act like any process") {
       CHECK(value_of(stored) == i);
       back->axe(stored.number);
     }
-    // The process that owns the element dies. The waiting read then ends with an error.
+    // The process that owns the element is killed. The waiting read then ends with an error.
     kill(static_cast<pid_t>(space->mapping().processes().at(1).pid), SIGKILL);
     CHECK_THROWS_AS(back->observe(soon(runtime)), pastset::ProcessDied);
     CHECK(stranger.wait() == 128 + SIGKILL);
@@ -191,7 +191,7 @@ TEST_CASE("shared access: a read-only mapping sees whole tuples during concurren
     const auto moved = space->find("e");
     for (std::uint64_t i = 0; !*is_over; ++i) {
       moved->move(tuple_of(i, count));
-      // Pauses, so that readers can finish a read.
+      // Pauses after every 256 tuples, so that readers can finish a read.
       if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));
     }
   });
@@ -261,8 +261,8 @@ TEST_CASE(
       pastset::AnyChange more({read.get()});
       bool is_notified = true;
       while (is_notified && told.empty()) {
-        // The element may be marked before the notification of the mark arrives, so it is checked
-        // in each round.
+        // The notification of the earlier mark may arrive only now. After each notification, this
+        // context therefore checks whether the element is deleted.
         const std::uint64_t before = more.count();
         if (read->is_deleted())
           told = "deleted";

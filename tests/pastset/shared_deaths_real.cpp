@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_deaths_real.cpp — errors for waiters that only dead processes could serve,
-// and their delay.
+// tests/pastset/shared_deaths_real.cpp — errors of waiters that wait for an action of a dead
+// process, and the delay of these errors.
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -30,8 +30,8 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
   wait_until(runtime, [&] { return stage >= wanted; });
 }
 
-/// Processes that take turns: each runs when the previous one was killed. All are forked at the
-/// beginning, while this process has no other thread.
+/// Processes that run one after the other. When the test has killed a process, it starts the next
+/// process with begin(). All processes are forked at once, while this process has no other thread.
 class SequenceQueue {
  public:
   static constexpr std::uint64_t all = 8;
@@ -57,7 +57,7 @@ class SequenceQueue {
   std::vector<Forked> processes_;
 };
 
-/// Result of a wait: the error that it throws, and the time of the error.
+/// Result of one wait: the error that it throws, and the time at which it throws.
 struct Waiter {
   std::string what;
   base::Nanos at{0};
@@ -79,7 +79,7 @@ runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Wait
   });
 }
 
-/// Kills the process while `waits` are waiting. Returns the time until the last of them got its
+/// Kills the process while `waits` are waiting. Returns the time until the last waiter got its
 /// error.
 base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Waiter>& told,
                        std::vector<runtime::Task>& waits) {
@@ -200,7 +200,7 @@ TEST_CASE("shared space: an owner that detaches causes no error") {
     element->move(tuple_of(8), soon(runtime));
     CHECK(value_of(second.wait(soon(runtime))) == 8);
     CHECK_THROWS_AS(element->observe(2, soon(runtime, 20ms)), pastset::DeadlinePassed);
-    // The name stays in use while elements remain.
+    // The name of the space stays in use while elements of it remain.
     CHECK_THROWS_AS(SharedSpace::make(name), pastset::SharedSpaceError);
     for (const std::string& one : space->names()) space->delete_element(one);
     SharedSpace::make(name);
@@ -286,8 +286,8 @@ TEST_CASE("shared space: a death while a mover polls for room is also an error",
   on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 1});
-    // A thread polls longer if there are more threads. With 300 threads it still polls when the
-    // notification of a death arrives.
+    // The more threads there are, the longer a thread polls. With 300 threads, a mover still polls
+    // when the notification of the death arrives.
     std::vector<runtime::Task> asleep;
     for (int i = 0; i < 300; ++i)
       asleep.push_back(runtime.spawn(runtime::ContextRole::thread, {"sleeps"},

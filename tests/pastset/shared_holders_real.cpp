@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_holders_real.cpp — elements whose lock another process holds or has just
-// released. In cases in which no process has to die, a second mapping stands for the other process.
+// released. If no process has to die, a second mapping in this process acts as the other process.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,8 +22,9 @@ std::unique_ptr<SharedSpace> map_again(const SharedSpace& space,
   return SharedSpace::map(again(space.descriptor()), options);
 }
 
-/// Holds the lock of an element until let_go() is called: a read blocks in the X-function of the
-/// element. The tuple that it reads stays unobserved.
+/// Holds the lock of the element `e` until let_go() is called. For this purpose, the holder starts
+/// a read that blocks in the X-function of the element. The tuple stays unobserved unless let_go()
+/// gets true.
 class Holder {
  public:
   Holder(runtime::Runtime& runtime, SharedSpace& space) : runtime_(runtime) {
@@ -55,7 +56,7 @@ class Holder {
   runtime::Task task_;
 };
 
-/// A read that calls a function when it is served.
+/// A read that calls a function when it gets its tuple.
 struct Served final : Access {
   explicit Served(std::function<void()> what) : Access(Kind::observe, 0), act(std::move(what)) {}
   void notify() noexcept override { act(); }
@@ -131,10 +132,10 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
     element->observe();
     Served served([&] { others->axe(0); });
     element->begin(served);
-    runtime.sleep_for(20ms);  // by then all earlier notifications have arrived
-    // The number of listeners is set to 0, so the first move, by the other mapping, notifies no
-    // process. The second move must then serve the waiting read itself. When served, the read
-    // discards tuple 0 (axe). The second move must use the memory that this frees.
+    runtime.sleep_for(20ms);  // within 20 ms, all earlier notifications arrive
+    // With 0 listeners, the first move, by the other mapping, notifies no process. The second move
+    // must then serve the waiting read itself. That read discards tuple 0 (axe) when it gets tuple
+    // 1. The second move must use the memory of tuple 0.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
@@ -159,7 +160,7 @@ TEST_CASE("shared space: an element that is held for a long time delays no other
     auto comes = free->start_observe();
     others_free->move(tuple_of(7));
     CHECK(value_of(comes.wait(soon(runtime, 5s))) == 7);
-    CHECK(space->enter("third", values)->last() == 0);  // a new element is not delayed either
+    CHECK(space->enter("third", values)->last() == 0);  // the held element delays no new element
     holder.let_go(true);
     asks.join();
   });
@@ -175,7 +176,8 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
     std::string blocked_error;
     runtime::Task mover = start(runtime, [&] {
       try {
-        // The deadline passes while the lock is held. It is long enough for a busy machine.
+        // The deadline of 2 s passes while the lock is held. A busy machine also has enough time
+        // for the checks above before this deadline.
         element->move(tuple_of(3), soon(runtime, 2s));
       } catch (const SharedSpaceError& error) {
         blocked_error = error.what();
@@ -228,7 +230,7 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
     wait_until(runtime, [&] { return is_held->load(); });
     space->delete_element("e");
     const auto next = space->enter("e", values, {.delta = 4}, small);
-    // The tuple that the reader holds leaves too little memory of the space for another one.
+    // The tuple that the reader holds leaves too little memory of the space for another tuple.
     CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
     auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);
@@ -319,7 +321,7 @@ TEST_CASE("shared space: the child of a fork can only release it and does not af
   CHECK(mapping.processes().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
   CHECK(element->observe().number == 0);
   element->axe(0);
-  // Besides the pinned tuple, the memory has room for one more tuple of 500 values.
+  // Next to the pinned tuple, the memory has room for only one more tuple of 500 values.
   element->move(tuple_of(4, 500));
   CHECK_THROWS_AS(element->move(tuple_of(5, 500)), pastset::SharedSpaceFull);
   CHECK(value_of(*pinned) == 3);
@@ -340,8 +342,8 @@ TEST_CASE(
   CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
-  // A process that dies before it has moved a tuple leaves the value 2 in the entry. One that dies
-  // before it has freed the extent for other movers leaves ~0.
+  // A process that dies before its move is complete leaves the value 2 in this entry. A process
+  // that dies before it has freed the extent leaves ~0.
   space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);

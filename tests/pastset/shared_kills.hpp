@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_kills.hpp — movers and observers of a shared space that are killed at any
-// moment.
+// tests/pastset/shared_kills.hpp — movers and observers of a shared space, which are killed at
+// random times.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -13,7 +13,7 @@ namespace shared_space_scene {
 
 inline constexpr std::size_t values_max = std::size_t{1} << 22;
 
-/// Counts in memory that all processes share, so that they survive the killed processes.
+/// Counts in memory that all processes share. The counts remain when a process is killed.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
   std::atomic<bool> keeper_ends{false}, movers_end{false}, last_is_there{false},
@@ -21,17 +21,18 @@ struct Tally {
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
-/// Sizes of the element. Each process opens the element by enter(); the first one creates it.
+/// Sizes of the only element. Each process gets the element with enter(); the first call creates
+/// it.
 inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10};
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, sizes);
 }
-/// Returns the size of the space in bytes. It is so small that the memory of free extents is soon
-/// reused.
+/// Returns the size of the space in bytes. The space is so small that memory of free extents is
+/// soon reused.
 inline std::size_t bytes_of_space() { return SharedSpace::bytes_of(std::span(&sizes, 1)); }
 
-/// Observes the remaining tuples when all other processes have ended. The memory exists as long as
-/// any process maps it.
+/// Observes the remaining tuples after all other processes have ended. The memory of the space
+/// exists as long as any process maps it.
 inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = map_when_there(runtime, name);
   const auto element = enter(*space);
@@ -54,8 +55,8 @@ inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   return std::nullopt;
 }
 
-/// Calls `work`, which needs other processes. Returns false if it failed because no live process
-/// could serve it. The caller then tries again, because other processes are starting.
+/// Calls `work`. Returns false if a process has died that `work` needs. The caller then calls
+/// again, because the test starts another process.
 inline bool with_others(const std::function<void()>& work) {
   try {
     work();
@@ -108,7 +109,7 @@ inline void say_state(const std::string& name) {
   }).wait();
 }
 
-/// Returns the number of tuples that were not observed. Checks that none was observed twice.
+/// Returns the number of tuples that were not observed. Checks that no tuple was observed twice.
 inline std::uint64_t count_lost(const Tally& tally) {
   std::uint64_t lost = 0;
   for (std::uint64_t value = 0; value < tally.next; ++value) {
@@ -118,8 +119,9 @@ inline std::uint64_t count_lost(const Tally& tally) {
   return lost;
 }
 
-/// Kills one of two movers and two observers repeatedly, and starts another one each time. Prints
-/// the number of lost tuples: those that an observer had just taken when it was killed.
+/// Kills one of two movers and two observers repeatedly, and starts a new process each time. Checks
+/// that each killed process loses at most one tuple: the tuple that it was moving or had just
+/// observed.
 inline void kill_again_and_again(int kills, std::uint64_t seed) {
   INFO("seed " << seed);
   const std::string name = own_name();
@@ -159,11 +161,11 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     others[which] = start(which);
     expect_progress();
     if (i + 1 < kills / 2) continue;
-    // Memory that was used once stays allocated, so it may grow at first. In the second half of the
-    // kills it must not grow.
+    // Memory that was used once stays allocated, so the space may grow at first. In the second half
+    // of the kills it must not grow.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
-      // From now on, the process that made the space is gone; the space must remain.
+      // The process that made the space now ends; the space must remain.
       tally->keeper_ends = true;
       CHECK(keeper.wait() == 0);
     } else if (now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_large_real.cpp — large tuples of a shared space: where they are stored,
-// copies, waits, and reuse of their memory.
+// tests/pastset/shared_large_real.cpp — large tuples of a shared space: their places, copies and
+// waits, and the reuse of their memory.
 #include <sys/mman.h>
 
 #include <csignal>
@@ -31,7 +31,8 @@ std::uint64_t mib_of(const SharedSpace& space) {
   return static_cast<std::uint64_t>(memory.st_blocks) * 512 / mib;
 }
 
-/// A tuple whose copying stops in the middle until `goes_on` is set.
+/// A tuple in memory whose second page is unreadable at first. A copy of the tuple therefore stops
+/// at this page until `goes_on` is set.
 class Stopping {
  public:
   struct State {
@@ -210,7 +211,7 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
   });
 }
 
-// Does not run under sanitizers: it uses only one OS thread, and takes minutes there.
+// Does not run under sanitizers, because it takes minutes there. It uses only one OS thread.
 TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes",
           "[without_tsan][without_asan]") {
   const auto space =
@@ -242,7 +243,7 @@ TEST_CASE("shared space: an element holds the promised number of tuples of a siz
           space->enter(std::to_string(++names), values, {}, {.slots = 4000, .arena_bytes = arena});
       std::uint64_t next = 0;
       for (; next < most; ++next) element->move(tuple_of(next, count));
-      // Each observe and axe makes room for one more move.
+      // Each pair of observe() and axe() makes room for one more move.
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2 * most, 500); ++i) {
         REQUIRE(value_of(element->observe()) == i);
         element->axe(i);

@@ -26,8 +26,8 @@ Taken taken_with(const SharedSpace& space) {
   return {resident_kib(), static_cast<std::uint64_t>(memory.st_blocks) / 2, open_descriptors()};
 }
 
-/// Checks that the second half of some work does not increase the use of memory. The first half of
-/// the work is permitted to increase it.
+/// Checks that the second half of some work does not increase the use of memory and descriptors.
+/// `middle` is the use after the first half. The first half may increase the use.
 void expect_flat(const char* what, const Taken& middle, const Taken& end) {
   std::printf("%s: resident %lu KiB, then %lu; the space's memory %lu KiB, then %lu\n", what,
               middle.resident_kib, end.resident_kib, middle.memory_kib, end.memory_kib);

@@ -45,7 +45,7 @@ Answered answer(Subject& subject, const Asked& asked) {
   return out;
 }
 
-/// A process that maps the space and carries out requests.
+/// A child process that maps the space and carries out requests of the test.
 class Remote {
  public:
   Remote(const std::string& name, const ElementOptions& options, bool makes_it)
@@ -103,8 +103,8 @@ class InProcesses final : public Subject {
   bool cancel(std::uint64_t id) override {
     return begun_at_.at(id)->ask(about(Asked::What::cancel, id)).is_so;
   }
-  /// Returns whether the access has ended. If it has ended in the model (`is_due`), waits a little
-  /// for it, because another process may be notified later.
+  /// Returns whether the access has ended. If the access has ended in the model (`is_due`), first
+  /// waits a little, because another process may be notified later.
   bool is_done(std::uint64_t id, bool is_due) override {
     for (int tried = 0;; ++tried) {
       if (begun_at_.at(id)->ask(about(Asked::What::is_done, id)).is_so) return true;

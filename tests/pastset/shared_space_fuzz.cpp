@@ -10,8 +10,8 @@ namespace {
 
 constexpr pastset::SharedSizes sizes{.slots = 32, .arena_bytes = 32 << 10};
 
-/// Returns the offset of a word in the space, usually a word in use. It lies in the head with its
-/// first elements, in the part after the head, or in the extents of the arena.
+/// Returns the offset of a random word in the space, usually of a word in use. The word is in the
+/// head with its first elements, after the head, or in the extents of the arena.
 std::size_t some_place(const SharedSpace& space, runtime::Random& random) {
   const pastset::shared::Segment& segment = space.mapping().segment();
   const auto place_of = [&](const auto& what) {
@@ -59,7 +59,7 @@ void act_on(pastset::Element& element, runtime::Runtime& runtime, runtime::Rando
   }
 }
 
-/// Operates on the space until `is_over`. Operations may fail, but each must end.
+/// Runs random operations on the space until `is_over`. An operation may fail, but it must end.
 void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
           const std::atomic<bool>& is_over) {
   alarm(60);  // SIGALRM ends a process that hangs for 60 s

@@ -184,8 +184,8 @@ TEST_CASE("shared space: X-functions run in the process that moves or observes")
     const auto element = space->enter("e", *Template::parse("u64[]"), options);
     element->move(tuple_of(1));
     CHECK(value_of(element->observe(0)) == 7);
-    // The read fails in the other process. It has no X-function that restores tuples from the
-    // stored bytes, and the stored bytes alone are not a tuple.
+    // The read fails in the other process. That process lacks the X-function that restores tuples
+    // from the stored bytes, which alone are no tuple.
     CHECK(reader.wait() == 1);
   });
 }

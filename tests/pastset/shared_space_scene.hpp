@@ -72,8 +72,8 @@ inline base::Payload built_in(pastset::Element& element, const base::Payload& tu
   return std::move(buffer).freeze();
 }
 
-/// Returns the value that a tuple repeats. In each tuple of these tests all values are equal;
-/// throws if they are not.
+/// Returns the value of which a tuple consists. Throws if the values of the tuple differ, as after
+/// a torn write.
 inline std::uint64_t value_of(const pastset::Stored& stored) {
   const auto all = pastset::TupleReader(values, stored.payload).get_array<std::uint64_t>(0);
   if (all.empty() || std::count(all.begin(), all.end(), all[0]) != std::ssize(all))

@@ -15,7 +15,7 @@ using base::Payload;
 using pastset::Element;
 using pastset::TemplateMismatch;
 
-/// Calls `use` with a local element and with a shared one.
+/// Calls `use` with a local element and with a shared element.
 void with_both_kinds(const pastset::Template& tuple_template,
                      const std::function<void(Element&)>& use) {
   pastset::LocalElement local("e", tuple_template);

@@ -32,7 +32,8 @@ Frame frame_of(FrameKind kind) {
 }
 
 /// Returns the number of labels of deployments that a host remembers after a peer has sent
-/// `greetings` greetings, each for another deployment.
+/// `greetings` greetings, each for another deployment. If `is_taken_back`, a goodbye follows each
+/// greeting.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   test_support::on_virtual_clock([&](runtime::Runtime&) {
@@ -124,7 +125,8 @@ TEST_CASE("reception: greetings of one peer for absent deployments keep no other
       reception.greet("flood", fmt::format("label {}", number));
     CHECK(reception.acceptor.labels() == places);
     CHECK(reception.frames.busy == count - places);
-    // Each greeting of another peer takes the place of the newest greeting that waits.
+    // All places are in use. Each greeting of the peer `true` therefore replaces the newest waiting
+    // greeting.
     for (std::uint64_t number = 0; number < places_of_each; ++number)
       reception.greet("true", fmt::format("true label {}", number));
     CHECK(reception.acceptor.labels() == places);

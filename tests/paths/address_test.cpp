@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/address_test.cpp — host names that stand for different machines on different hosts.
+// tests/paths/address_test.cpp — host names that mean different machines on different hosts, such
+// as a loopback name.
 #include "paths/wire/address.hpp"
 
 #include <catch2/catch.hpp>

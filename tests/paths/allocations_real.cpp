@@ -19,8 +19,7 @@ using test_support::Sim;
 
 constexpr std::uint64_t operations = 1000;
 
-/// Number of allocations by the threads of each of the two hosts, without allocations by the
-/// threads of ZeroMQ.
+/// Allocations by the threads of the two hosts. Allocations by the threads of ZeroMQ do not count.
 struct Cost {
   double near = 0, far = 0;  // allocations per operation
 };

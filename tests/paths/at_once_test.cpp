@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/at_once_test.cpp — operations of other hosts that run in the context where they
-// arrive.
+// tests/paths/at_once_test.cpp — operations of other hosts that run in the context in which they
+// arrive, without a service context.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/attribution_test.cpp — division of the time of whole runs, compared with times that
-// follow from the config.
+// tests/paths/attribution_test.cpp — division of the time of whole runs by causes, compared with
+// times computed from the config.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -86,8 +86,8 @@ TEST_CASE("attribution: a solver's time is that which follows from its config") 
   const TracedRun run(two_clusters, [](paths::Thread& thread) { solve(thread, iterations); });
   const TimeReport time = run.report().report.time;
   INFO(to_text(time, 20));
-  // The bytes of a row occupy the link for 644 ns, those of a value for 33 ns. The value follows
-  // the second row over the link.
+  // The bytes of a row occupy the link for 644 ns, the bytes of a value for 33 ns. On the link, the
+  // value waits for the second row: 644 + 33 = 677 ns.
   constexpr std::int64_t of_row = 30'000'644 - 980'000;
   constexpr std::int64_t of_sum = 30'000'677;
   constexpr std::int64_t iteration = 5'000 + 980'000 + of_row + 5'000 + of_sum;
@@ -145,7 +145,7 @@ collectives:
 
 TEST_CASE("attribution: a result that another cluster decided first is not time of PATHS itself") {
   const std::string algorithm = GENERATE(as<std::string>{}, "magpie", "exact", "conditional");
-  // The route from alpha to gamma over beta is shorter than the direct one.
+  // The route from alpha to gamma over beta is shorter than the direct route.
   const TracedRun run(fmt::format(R"(
 clusters:
   alpha: {{hosts: 2, threads: 1}}

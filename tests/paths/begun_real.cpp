@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/begun_real.cpp — operations that wait without a context: started ones, and those of
-// other hosts.
+// tests/paths/begun_real.cpp — operations that wait without a context: started operations, and
+// operations of other hosts.
 #include <fmt/format.h>
 
 #include <array>
@@ -26,7 +26,8 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Returns one of both clocks. Called once per case, which then runs on each clock.
+/// Returns the kind of clock for this run of the test case. A test case that calls each_clock()
+/// runs twice, once on each clock.
 runtime::ClockKind each_clock() {
   return GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
 }
@@ -40,7 +41,8 @@ std::string four_hosts(const std::string& more) {
   return "clusters: {alpha: {hosts: 4, threads: 2}}\n" + more;
 }
 
-/// Counts operations that pass in a context, and operations that pass without one.
+/// Counts operations that pass the wrapper in a context of their own, and operations that pass it
+/// without a context.
 struct Passed {
   std::atomic<int> with{0}, without{0};
   /// For each round, number of results with the mark `last_arriver`.
@@ -75,7 +77,8 @@ paths::WrapperKind counter_kind(Passed& passed) {
   return kind;
 }
 
-/// Sets `last_arriver` in each result, as a join further down does for the last thread to arrive.
+/// Wrapper that sets `last_arriver` in each result. A join below sets it in the result of the last
+/// thread to arrive.
 class Marker final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next,
@@ -198,7 +201,7 @@ TEST_CASE("begun: an incomplete round fails at its deadline and names the missin
       thread.host().runtime().sleep_for(900ms);
       return;
     }
-    // Rank 0 contributes late too, but before rank 2.
+    // Rank 0 contributes after 600 ms: later than the deadline of 300 ms, but before rank 2.
     if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);
     const std::string error =
         thrown<paths::TravelError>([&] { thread.path("sum").move_value(std::uint64_t{1}); });
@@ -260,7 +263,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
     const char* moved;
     int marked;
   };
-  // In the second case a context leads the round, because combining 80 kB takes long.
+  // With arrays of 10,000 values a context leads the round, because combining 80 kB takes long.
   const Case one = GENERATE(
       Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
       Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/bounds_real.cpp — memory that strangers and peers can take from a host.
+// tests/paths/bounds_real.cpp — limits on the memory that strangers and peers can take from a host.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ std::string config(int port, const std::string& security, const std::string& mor
       port, security, more);
 }
 
-/// Two hosts that reduce until the test ends them.
+/// Two host processes that run reductions until the test ends them.
 class Run {
  public:
   Run(int port, const std::string& security)
@@ -94,7 +94,7 @@ TEST_CASE("bounds: in plain a stranger that announces too much is closed and cos
     later.send_bytes(zmtp_part("a header", true) + zmtp_length(length, true));
     check_is_stopped(later, run);
   }
-  // A body beyond 1 MiB, on a connection that is not welcomed.
+  // A body above 1 MiB, on a connection that the host has not welcomed.
   for (const std::uint64_t total : {2 * mebi, one << 31, one << 40, ~std::uint64_t{0}}) {
     const std::string hello =
         raw_hello(header_of_second_host(run.sim().plan()), run.sim().plan().digest.high, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/compare_runs_test.cpp — comparisons of whole runs between which known things changed.
+// tests/paths/compare_runs_test.cpp — comparisons of whole runs that differ in known ways.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -20,14 +20,14 @@ namespace test_support {
 using namespace paths;
 using namespace std::chrono_literals;
 
-inline constexpr StageId there = 7;  // stage of the other host to which call() sends
+inline constexpr StageId there = 7;  // stage of beta-0 to which alpha-0 sends
 inline constexpr std::uint32_t other = 1;
 
 // Operation number for which Kept::send() throws an exception.
 inline constexpr std::uint64_t unsendable = 4711;
 
-/// Transport that keeps sent frames for a test that plays the other host. It calls `to_hello` after
-/// each hello.
+/// Transport that stores sent frames instead of delivering them, for a test that plays the other
+/// host. It calls `to_hello` after each hello.
 class Kept final : public Transport {
  public:
   using Answer = std::function<void(ConnectionId)>;
@@ -125,8 +125,8 @@ struct Talk {
     operation.until = deadline;
     return connections.requests().call(other, there, std::move(operation), 1s);
   }
-  /// Delivers a reply of beta-0 to the request `asked`. The reply contains `value` and returns
-  /// `credits` credits.
+  /// Delivers a reply of beta-0 to the request `asked`. The reply contains `value` and gives
+  /// alpha-0 `credits` credits.
   void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {
     Frame reply = frame(FrameKind::reply);
     reply.call = asked.call;
@@ -134,8 +134,8 @@ struct Talk {
     reply.result.payload = base::Payload::of(value);
     connections.deliver(outbound, std::move(reply));
   }
-  /// Spawns a fiber that ends the connections of alpha-0. It waits for the peer's goodbye, at
-  /// most until the virtual time is 1 s.
+  /// Spawns a fiber that ends the connections of alpha-0. The fiber waits for the peer's goodbye,
+  /// at most until the virtual time is 1 s.
   runtime::Task stop() {
     return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {
       connections.goodbyes().part(runtime::Deadline::written_at(1s));
@@ -169,7 +169,8 @@ struct Talk {
     made.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, plan->digest});
     return made;
   }
-  /// Delivers a short frame. Uses the ShortEnd of its connection and deliver_short() alternately.
+  /// Delivers a short frame of beta-0. Alternates between the two ways of a transport: the ShortEnd
+  /// of the connection, and deliver_short().
   void short_comes(ConnectionId id, ShortFrame&& frame) {
     const auto end = comes_by_end ? connections.short_end(id) : nullptr;
     comes_by_end = !comes_by_end;
@@ -202,8 +203,8 @@ struct Talk {
     return made;
   }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
-  /// Returns the values in frames that alpha-0 sent since the previous call of values(); A release
-  /// counts as the value `released`. Skips control frames.
+  /// Returns the values in frames that alpha-0 sent since the previous call of values(). A release
+  /// counts as the value `released`. Control frames are skipped.
   std::vector<double> values() {
     std::vector<double> found;
     for (const Frame& one : std::exchange(sent, {})) {

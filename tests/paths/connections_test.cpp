@@ -18,7 +18,7 @@ using namespace paths;
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Plan of two hosts, and two more that connect to alpha-0: gamma-0 and gamma-1.
+/// Plan of two hosts, and of two more hosts that connect to alpha-0: gamma-0 and gamma-1.
 std::shared_ptr<const Plan> plan_of_four() {
   auto plan = std::make_shared<Plan>(*plan_of_two(1));
   plan->clusters.emplace_back("gamma");
@@ -95,7 +95,7 @@ TEST_CASE(
   talk.push(300);
   talk.push(400, 1);
   talk.push(301);
-  talk.push(500, 0, 1);  // comes from another thread, on the path of the pushes 300 to 302
+  talk.push(500, 0, 1);  // from another thread, on the path of pushes 300 to 302
   talk.push(302);
   CHECK(talk.values().empty());
   talk.give_credits(2);
@@ -168,7 +168,7 @@ TEST_CASE("connections: an end is awaited as long as held pushes continue to lea
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     CHECK(talk.values() == std::vector<double>{300, 301, 302, 303});
     const base::Nanos left = talk.runtime.now();
-    stopping.join();  // takes 1 s, because the peer does not reply to the goodbye
+    stopping.join();  // takes 1 s: the peer does not reply to the goodbye
     CHECK(talk.runtime.now() == left + 1s);
   });
 }
@@ -277,7 +277,7 @@ TEST_CASE("connections: requests beyond the credits leave in the order of their 
     }
     for (std::uint64_t sequence = 0; sequence < calls; ++sequence) call(sequence);
     talk.runtime.sleep_for(1ms);
-    call(calls);  // begins while earlier calls wait, before new credits wake them
+    call(calls);  // begins while earlier calls still wait for credits
     talk.give_credits(2);
     talk.runtime.sleep_for(1ms);
     for (const Frame& one : std::exchange(talk.sent, {})) {
@@ -348,8 +348,8 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  // Values are sent in this order: one push for each credit, of which the last is the newest push,
-  // and then the release.
+  // alpha-0 sends one push for each credit, and then the release. The last of these pushes is the
+  // newest push.
   REQUIRE(values.size() == CreditWindow::size + 1);
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
@@ -469,7 +469,7 @@ TEST_CASE(
   talk.welcomes = false;
   talk.connections.meet(other, there);
   base::Nanos ended{0};
-  const int come = GENERATE(0, 1, 2);  // number of the peer's two connections that arrive
+  const int come = GENERATE(0, 1, 2);  // how many of beta-0's two connections arrive
   if (come > 0) talk.hello(Talk::inbound);
   if (come > 1) talk.hello(Talk::second_inbound);
   const bool is_met = come == 2 && GENERATE(true, false);
@@ -668,7 +668,7 @@ TEST_CASE("connections: only heartbeats and credits may follow a goodbye") {
 TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
   struct Case {
     std::string wrong;
-    // Called with a correct reply to the call. May change the reply, and delivers it.
+    // Function that gets a correct reply to the call. It delivers the reply, possibly changed.
     std::function<void(Talk&, Frame)> answer;
   };
   const std::vector<Case> cases = {

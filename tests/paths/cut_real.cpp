@@ -11,7 +11,8 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Threads of `far-0` and `far-1` join in `middle`, which forwards the value to `here`.
+/// Config in which threads of `far-0` and `far-1` join on host `middle`. That host forwards the
+/// value to `here`.
 const char* const tree = R"(
 hosts:
   here: {cluster: alpha, threads: 2, address: "tcp://127.0.0.1:1"}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/deployment_real.cpp — resources that further plans leave behind in a process.
+// tests/paths/deployment_real.cpp — resources that a process still holds after further plans were
+// deployed and ended.
 #include <fmt/format.h>
 #include <malloc.h>
 

@@ -21,7 +21,7 @@ namespace {
 using namespace test_support;
 namespace fs = std::filesystem;
 
-/// A listening socket of SOCK_SEQPACKET under any name.
+/// A listening SOCK_SEQPACKET socket with any name, such as that of a host's door.
 class Squatter {
  public:
   explicit Squatter(const std::string& name) : descriptor_(socket(AF_UNIX, SOCK_SEQPACKET, 0)) {
@@ -95,7 +95,7 @@ TEST_CASE("doors: a process of this user that sits on a door is replaced when th
   check_ends_well(other);
   CHECK_FALSE(squatter.has_visitor());
   CHECK_FALSE(fs::exists(door));
-  // A host does not remove a folder that it did not make.
+  // With ipc, removes the folder, because a host does not remove a folder that it did not make.
   if (transport == "ipc") fs::remove(door.parent_path());
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("doors: a process of another user at a door gets neither a byte nor a 
     return 0;
   });
   REQUIRE(stranger.says("listens"));
-  // This needs root, because no other user can replace files in that folder.
+  // Only root can do this: other users cannot replace files in that folder.
   fs::rename(elsewhere, door);
   HostProcess other(sim, 1, sum);
   CHECK(stranger.end() == 0);

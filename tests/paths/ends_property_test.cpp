@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_property_test.cpp — a property of random programs: each thread that depends on
-// an ended thread or a dead host gets an error that names it immediately, or finishes right.
+// tests/paths/ends_property_test.cpp — a property of random programs: if a thread depends on an
+// ended thread or a dead host, it immediately gets an error that names the culprit, or finishes
+// correctly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ class Run {
     if (fate.error.find(culprit) == std::string::npos)
       return fmt::format("an error that does not name {}: {}", culprit, fate.error);
     ++counts.named;
-    // `*std::prev(after)` is the last progress of any thread before this error.
+    // `*std::prev(after)` is the time of the last progress of any thread before this error.
     const auto after = std::upper_bound(got_on_.begin(), got_on_.end(), fate.told);
     const Nanos took = fate.told - (after == got_on_.begin() ? Nanos(0) : *std::prev(after));
     counts.longest = std::max(counts.longest, took);

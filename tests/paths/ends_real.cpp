@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_real.cpp — processes that die, or in which a thread ends: all other threads get
-// an error or finish right.
+// tests/paths/ends_real.cpp — processes that die, or in which a thread ends. All other threads get
+// an error or finish correctly.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -102,8 +102,8 @@ class Run {
     if (!what.starts_with("told ") || what.find(culprit()) == std::string::npos)
       return fmt::format("expected an error that names {}, found: {}", culprit(), what);
     ++counts.named;
-    // Peers wait until the deadline for a process that died before they were connected. These
-    // errors do not count.
+    // A peer that was not yet connected with the dead process waits for this process until the
+    // deadline. The error of such a peer does not count.
     const bool was_met = what.find("did not connect within 5s") == std::string::npos;
     if (was_met) counts.longest = std::max(counts.longest, when - ended_);
     return "";

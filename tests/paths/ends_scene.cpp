@@ -135,8 +135,8 @@ Nanos Scene::round_trip() const {
     network = std::max(network, cluster.network);
     hosts = std::max(hosts, cluster.threads.size());
   }
-  // A message passes these hops: down the tree of its cluster to the root, to the gateway, to the
-  // other gateway, and from there to the root. The reply passes them backwards.
+  // A message goes down the tree of its cluster to the root. From there it passes its own gateway
+  // and the other cluster's gateway to the root of that cluster. The reply returns on the same way.
   const auto hops = static_cast<std::int64_t>(fan_out > 0 ? hosts - 1 : 1);
   return 2 * ((hops + 2) * 2 * network + link_max);
 }
@@ -238,7 +238,7 @@ class Solver {
     timed([&] { result = thread_.path("sum").move_value(scene_.value(rank_, i)); });
     if (result.sequence > i)
       wrong(fmt::format("iteration {} answered with {}", i, result.sequence));
-    // The result has no values of other clusters.
+    // A result of this cluster alone contains no values of other clusters, so it is not compared.
     if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;
     const double total = scene_.sum(result.sequence), value = result.partial<double>();
     if (result.proved ? value > total : value != total)

@@ -17,7 +17,7 @@ using base::Nanos;
 
 enum class Fault : std::uint8_t { returns, throws, dies };
 
-/// Point in an iteration at which the scene's culprit, one of its threads, ends.
+/// Point in an iteration at which the culprit ends. The culprit is the thread that ends early.
 enum class Moment : std::uint8_t { at_the_beginning, between_half_sweeps, before_reducing, after };
 
 /// A random program with a fault. The constructor makes all random choices from the seed.
@@ -39,9 +39,9 @@ struct Scene {
   bool is_far(std::uint32_t above) const { return cluster_of[above] != cluster_of[above + 1]; }
   /// Returns the longest time of a round trip of any thread's operation while no thread computes.
   Nanos round_trip() const;
-  /// Returns the longest time until a thread has its answer: round_trip(), or twice that if the
-  /// algorithm requests values. A requested value may be too old, or from another cluster than the
-  /// one needed. The thread then sends a second request.
+  /// Returns the longest time until a thread has the result of its operation: round_trip(), or
+  /// twice that if the algorithm requests values. A requested value may be too old, or may come
+  /// from a cluster whose value is not needed. The thread then sends a second request.
   Nanos longest_answer() const;
 
   std::uint64_t seed;
@@ -61,7 +61,7 @@ struct Scene {
   bool is_hidden = false;  // rows of other clusters are used some iterations later (hidden halos)
   std::uint64_t latency = 1, period = 1;
   Nanos work_max;
-  bool swallows = false;  // other threads return when they get an error; false = they throw it
+  bool swallows = false;  // threads return on an error; false = they throw the error
 
   Fault fault = Fault::returns;
   std::uint32_t culprit = 0;  // rank of the thread that ends
@@ -76,13 +76,13 @@ struct Fate {
   bool is_right = false;  ///< the thread finished all iterations with correct values
   std::string error;      ///< error that ended the thread
   std::string wrong;      ///< first wrong value or unexpected error that the thread saw; "" = none
-  std::vector<Nanos> got_on;  ///< time of each progress: end of a computation or an operation
-  Nanos told{0};              ///< time at which the thread got the error
+  std::vector<Nanos> got_on;  ///< ends of the thread's computations and operations
+  Nanos told{0};              ///< time at which the thread received `error`
 };
 
 /// Runs one thread's program. As in red-black relaxation, each iteration sends to the thread's
 /// neighbours, receives from them, and reduces. The scene's culprit calls `end` at the point at
-/// which it must end. If `end` returns, run_thread() then returns.
+/// which the culprit must end. If `end` returns, run_thread() returns too.
 void run_thread(const Scene& scene, paths::Thread& thread, Fate& fate,
                 const std::function<void()>& end);
 

@@ -49,7 +49,7 @@ struct Received {
   bool operator==(const Received& other) const { return rank == other.rank && at == other.at; }
 };
 
-/// Returns the received tuple; nullopt for a thread without a neighbour on that side.
+/// Returns the received tuple; nullopt for a thread that has no neighbour on the side of `element`.
 std::optional<Received> receive(paths::Thread& thread, const std::string& element) {
   if (!thread.has_path(element)) return std::nullopt;
   const pastset::Stored stored = thread.path(element).observe();
@@ -86,8 +86,8 @@ TEST_CASE("exchange: each thread gets the ranks of both neighbours after the del
     next[rank] = receive(thread, from_next(rank));
     if (!previous_first) previous[rank] = receive(thread, from_previous(rank));
   });
-  // From rank 3 to rank 4, the link takes 10 ms, and b's network takes 1 ms from the gateway to the
-  // host.
+  // A tuple from rank 3 to rank 4 takes 11 ms: 10 ms on the link, and 1 ms in b's network from the
+  // gateway to the host.
   const std::vector<base::Nanos> down = {0ms, 0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 21ms, 0ms};
   const std::vector<base::Nanos> up = {0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 6ms, 0ms, 0ms};
   for (std::uint32_t rank = 0; rank < three_ranks; ++rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/failure_cause_test.cpp — the cause of a failure, which a program can read without
-// parsing its text.
+// parsing the text of the error.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <optional>

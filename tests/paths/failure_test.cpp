@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/failure_test.cpp — which threads get the error when something fails anywhere in a
-// tree.
+// tests/paths/failure_test.cpp — the threads that get an error if an operation fails at any place
+// of a tree.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -100,8 +100,8 @@ std::string settings(const std::string& way, int slot = -1) {
 
 constexpr std::uint64_t forever = rounds;
 
-/// Returns the expected errors in a tree, where only one round fails. A failure on the way down
-/// reaches all threads. A failure on the way up reaches only the threads whose operations pass
+/// Returns the expected errors in a tree. In a tree, only one round fails. A failure on the way
+/// down reaches all threads. A failure on the way up reaches only the threads whose operations pass
 /// `place`.
 std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
   const auto above = sim.threads_through(place);
@@ -111,24 +111,26 @@ std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, 
   return expected;
 }
 
-/// Returns the cluster at whose root the path through `place` ends. The path of a prefetch begins
-/// at that root.
+/// Returns the cluster of the host on which the path through `place` begins. A prefetch begins at
+/// the root of its cluster.
 std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
   for (std::uint32_t path = 0; path < sim.plan().paths.size(); ++path)
     if (sim.passes(path, place)) return sim.plan().hosts[sim.plan().paths[path].host].cluster;
   return 0;
 }
 
-/// Returns the expected errors if all clusters need all values. After a failure before the
-/// decision, this round and all later rounds of its cluster fail. Another cluster fails in the
-/// first round for which the failed cluster moved no tuple, and in all later rounds.
+/// Returns the expected errors if all clusters need all values. If the failure is after the
+/// decision, the errors are those of a tree. Otherwise the failed cluster fails in round
+/// `bad_round` and all later rounds. The other clusters fail in the same rounds if the failed
+/// cluster has not moved its tuple of `bad_round`. If it has moved this tuple, they fail only in
+/// the later rounds.
 std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
                                                    bool up) {
   const auto above = sim.threads_through(place);
   const bool is_decided = up && !above.empty() && !sim.kind_above(place, "condition_check");
   if (is_decided) return expected_in_tree(sim, place, true);
-  // If a prefetch fails, the error reaches the cluster that prefetches. That cluster has already
-  // moved its own tuple of the round.
+  // If a prefetch fails, the failed cluster is the cluster that prefetches. That cluster has
+  // already moved its own tuple of the round.
   const bool has_moved = above.empty() || up;
   const std::uint32_t cluster = cluster_of_place(sim, place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -233,7 +235,7 @@ collectives:
     for (const std::string& failure : run.failures)
       CHECK_THAT(failure, Catch::Contains("it broke"));
     for (std::uint32_t rank = 0; rank < 4; ++rank)
-      CHECK(sums[rank].size() <= 3);  // rounds 0 to 2 that were due before the failure
+      CHECK(sums[rank].size() <= 3);  // results of rounds 0 to 2 at most
   }
 }
 
@@ -255,7 +257,7 @@ TEST_CASE("failure: an error about an invalid value names its thread on all thre
 
 namespace {
 
-/// Returns the result that each thread gets when it moves its value, or its error.
+/// Returns the result or the error that each thread gets when it moves its value.
 template <class T>
 std::vector<std::string> moved(const std::string& config, const std::vector<T>& values) {
   std::vector<std::string> got(values.size());
@@ -291,7 +293,7 @@ collectives:
 
 TEST_CASE("failure: integers of one sign that overflow prove the condition in every cluster") {
   // With the values `all_needed` no cluster decides alone. With `one_alone` cluster c decides
-  // alone, and the sums that other clusters make with its value overflow.
+  // alone. The sums of the other clusters overflow when they add the value of c.
   const std::vector<std::int32_t> all_needed = {1'500'000'000, 0, 1'500'000'000},
                                   one_alone = {1'000'000'000, 500'000'000, 2'100'000'000};
   for (const auto& values : {all_needed, one_alone}) {

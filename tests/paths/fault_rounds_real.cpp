@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/fault_rounds_real.cpp — rounds of random faults: programs as processes, one of which
-// is killed, ended, frozen or cut off.
+// tests/paths/fault_rounds_real.cpp — rounds of random faults. Each round runs a program as
+// processes, one of which is killed, ended, frozen or cut off.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -34,12 +34,14 @@ using Seconds = std::chrono::duration<double>;
 constexpr base::Nanos silent = 1s;
 /// Longest time from a fault to the end of a survivor.
 constexpr base::Nanos end_longest = silent + 1s;
-/// Added to `end_longest` before a round fails: a loaded machine runs five processes late.
+/// Tolerance: a survivor may end this much later than `end_longest`, because a loaded machine
+/// delays processes.
 constexpr base::Nanos slack = 4s;
-/// Deadline of rounds with an early fault. Hosts that never met the victim end only then.
+/// Deadline in rounds with an early fault. Hosts that never connected with the victim end only at
+/// this deadline.
 constexpr base::Nanos early_deadline = 6s;
 
-/// Hosts of the plan, in its order. Their ports follow each other.
+/// Hosts of the plan, in its order. Their ports are consecutive.
 const std::vector<std::string> host_names = {"alpha-0", "alpha-1",   "b1",
                                              "b2",      "beta-gate", "gamma-0"};
 
@@ -50,13 +52,13 @@ constexpr const char* fault_words[] = {"kill", "freeze", "terminate", "cut"};
 struct Round {
   std::string program;        ///< words of the program's command line
   std::string short_program;  ///< the same program with one iteration
-  std::string algorithm;      ///< "" if the program makes its own group
+  std::string algorithm;      ///< "" = the program makes its own group
   std::string victim;
   std::string transport;
   bool has_memory = false;
   bool has_gateway = false;  ///< beta-gate is a gateway without threads
   bool is_early = false;     ///< the fault is in the first 300 ms after the start
-  base::Nanos moment{0};     ///< from the start of the processes to the fault
+  base::Nanos moment{0};     ///< time from the start of the processes to the fault
   Fault fault = Fault::kill;
 
   std::string text() const {
@@ -90,7 +92,8 @@ Round draw(runtime::Random& random, bool can_cut) {
   round.fault = static_cast<Fault>(random.below(can_cut ? 4 : 3));
   if (round.fault == Fault::cut) {
     round.transport = "tcp";
-    // A gateway without threads cannot have an address of its own.
+    // The fault `cut` needs hosts with given addresses, which a gateway without threads cannot
+    // have.
     round.has_gateway = false;
     round.has_memory = false;
   }
@@ -100,7 +103,8 @@ Round draw(runtime::Random& random, bool can_cut) {
 /// Network namespace for the victim, with a link of its own. Needs root.
 class VictimNetwork {
  public:
-  /// Addresses of the two ends. Test processes that run in parallel have different ones.
+  /// Addresses of the two ends of the link. Test processes that run in parallel use different
+  /// addresses.
   static std::string near() { return fmt::format("10.213.{}.1", getpid() % 250); }
   static std::string far() { return fmt::format("10.213.{}.2", getpid() % 250); }
 
@@ -256,8 +260,8 @@ class Processes {
   std::map<std::string, HostProcess> processes_;
 };
 
-/// Runs the program of a round with one iteration and without a fault. Returns the time that it
-/// took.
+/// Runs the program of a round with one iteration and without a fault. Returns the time of this
+/// run.
 base::Nanos time_of_short_run(const Round& round) {
   const Folder folder;
   const Stopwatch since;
@@ -317,7 +321,8 @@ void check_files(const Processes& processes, const std::string& victim) {
   }
 }
 
-/// Checks that the traces of the survivors are readable. If the fault is early, there may be none.
+/// Checks that the traces of the survivors are readable. If the fault is early, a survivor may have
+/// no trace.
 void check_trace(const std::string& trace, bool is_early, Figures& figures) {
   const bool is_there = std::filesystem::exists(trace);
   CHECK((is_there || is_early));
@@ -368,7 +373,7 @@ void end_victim(HostProcess& victim, Fault fault) {
 void check_round(const Round& round, Figures& figures) {
   INFO(round.text());
   const Folder folder;
-  // Long enough for a start, also on a loaded machine.
+  // Time in which all processes surely start: twice the time of a short run on this machine.
   const base::Nanos start = round.is_early ? base::Nanos(0) : 2 * time_of_short_run(round);
   Processes processes(round, round.program, folder);
   pause(start + round.moment);
@@ -379,8 +384,9 @@ void check_round(const Round& round, Figures& figures) {
   const auto ends = processes.await_ends(round.victim, since, longest);
   ++figures.rounds;
   figures.survivors += static_cast<int>(host_names.size()) - 1;
-  // Whether a host had met the victim. Hosts that had not met it, and were not told, wait for it
-  // until their deadline. Then each of them has its own error.
+  // Whether any survivor had connected with the victim. A host without such a connection may also
+  // receive no failure from other hosts. It then waits for the victim until its deadline, and
+  // reports an error of its own.
   bool is_met = false;
   int named = 0, unmet = 0;
   double last = 0;

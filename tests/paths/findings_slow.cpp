@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/findings_slow.cpp — findings about many runs with natural variation: none about a run
-// without a cause, and the cause of each run that has one.
+// tests/paths/findings_slow.cpp — findings about many runs with natural variation: no finding for a
+// run without a cause of delay, and the right finding for a run with a cause.
 //
 // PATHS_SEEDS sets the number of runs, PATHS_SEED the first seed.
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ Sound draw(std::uint64_t seed, bool has_slow_link = false) {
   return sound;
 }
 
-/// Returns the nanoseconds by which the computation of a thread before an iteration is longer.
+/// Returns the nanoseconds by which a thread's computation before the given iteration is longer.
 using More = std::function<double(const paths::Thread&, int)>;
 
 Report report_of(const Sound& sound, const More& more) {
@@ -91,7 +91,7 @@ Report report_of(const Sound& sound, const More& more) {
       .report;
 }
 
-/// Counts the runs whose report does not have a finding for which `is` is true.
+/// Returns the number of runs whose reports contain no finding for which `is` is true.
 std::uint64_t missed(std::uint64_t first, std::uint64_t seeds, const More& more,
                      const std::function<bool(const Finding&)>& is, std::string& why,
                      bool has_slow_link = false) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/frame_fuzz.cpp — decoding of arbitrary bytes, which must not throw or read beyond the
-// end.
+// tests/paths/frame_fuzz.cpp — decoding of arbitrary bytes. The decoder must not throw or read
+// beyond the end.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <memory>
@@ -123,7 +123,7 @@ Bytes body_of(const Frame& frame) {
   return {body.bytes().begin(), body.bytes().end()};
 }
 
-/// Encodes a decoded frame, decodes the result and encodes that again. Returns whether both
+/// Encodes a decoded frame, decodes these bytes, and encodes the new frame. Returns whether both
 /// encodings have the same bytes.
 bool stays(const Frame& read) {
   const Bytes header = encode_header(read);

@@ -204,7 +204,7 @@ TEST_CASE("frame: of another version only kind and version and run and text are 
   hello.version = protocol_version + 1;
   hello.text = "beta-0";
   auto header = encode_header(hello);
-  header.resize(header.size() + 100);  // fields that the later version adds
+  header.resize(header.size() + 100);  // fields that a later version might add
   const auto after = decode_frame(header, bytes_of("and its body"));
   REQUIRE(after);
   CHECK(after->version == protocol_version + 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/graphs_test.cpp — graphs (paths of one name) in high-level and low-level configs.
+// tests/paths/graphs_test.cpp — graphs (paths with the same name) in high-level and low-level
+// configs.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_fuzz.cpp — fuzz of a whole host, which must continue and end right whatever a
-// peer sends.
+// tests/paths/host_fuzz.cpp — fuzz of a whole host. The host must continue and end correctly,
+// whatever a peer sends.
 //
 // Three hosts of one plan: "alpha-0" is the victim and "alpha-1" reduces with it. The test plays
-// "guest" and sends what no host would: extreme field values, repeated or late frames, raw bytes.
-// PATHS_SEEDS=100000 plays that many games. PATHS_SEED=17 begins with that one.
+// the host "guest" and sends frames that no host would send: extreme field values, repeated or late
+// frames, raw bytes. PATHS_SEEDS=100000 plays that many games. PATHS_SEED=17 begins with game 17.
 // PATHS_CPU_SECONDS=3600 continues until that much CPU time is used, and prints figures.
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -126,7 +126,7 @@ class Printed {
   int before_ = -1;
 };
 
-/// Stage of the victim at which one of the guest's paths enters.
+/// Stage of the victim at which operations arrive that the guest sends on one path.
 struct Way {
   std::uint32_t path = 0;
   StageId stage = no_stage;
@@ -135,8 +135,8 @@ struct Way {
   bool has_own_slots = true;
 };
 
-/// The victim's transport. It is an ordinary transport for frames to the honest host. The test
-/// itself receives the frames to the guest.
+/// The victim's transport. Frames to the honest host pass an ordinary transport. The test itself
+/// receives the frames to the guest.
 class Split final : public Transport {
  public:
   static constexpr ConnectionId first_of_guest = ConnectionId{1} << 40;
@@ -453,7 +453,7 @@ class Game {
     const bool is_shared = sim_.plan().connection == Plan::Connection::shared;
     hello.stage = is_shared ? no_stage : way.stage;
     hello.text = "guest";
-    // The victim refuses a second connection for the same stage, unless the first one never
+    // The victim refuses a second connection for the same stage, unless the first connection never
     // arrived.
     const bool is_there = std::any_of(greeted_.begin(), greeted_.end(),
                                       [&](const auto& one) { return one.second == hello.stage; });
@@ -514,9 +514,9 @@ class Game {
     spoil(made);
     send(on->first, made);
   }
-  /// Sends the operation as a short frame if it belongs to a known standing call (repeated request
-  /// with the same stage and slot), except in random cases. Returns whether it was sent. If not,
-  /// the operation sometimes becomes the first one of a new standing call.
+  /// Usually sends the operation as a short frame if its standing call (repeated request with the
+  /// same stage and slot) is known. Returns whether it was sent. If the standing call is unknown,
+  /// the operation sometimes begins a new standing call.
   bool stand(ConnectionId id, Frame& made) {
     const Operation& operation = made.operation;
     std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>& known = standing_[id];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_keys_real.cpp — runs whose hosts have keys of their own: each host is the one
-// whose key it has, whatever it says.
+// tests/paths/host_keys_real.cpp — runs whose hosts have keys of their own. The key of a host
+// decides which host it is. The name that the host states does not decide it.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -35,7 +35,8 @@ class Machine {
  public:
   using Keys = std::vector<std::pair<std::string, std::vector<Seed>>>;
 
-  /// `network` is the start of the map `network`. All machines of a run have the same.
+  /// The text `network` is the first part of the config's map `network`. All machines of a run must
+  /// get the same text.
   Machine(const std::string& network, const Keys& known, const Seed& own) {
     std::string list;
     for (const auto& [host, seeds] : known) {
@@ -115,7 +116,7 @@ TEST_CASE("host keys: a host does not start with the key of another host") {
 TEST_CASE("host keys: the right key of another host gives no other name") {
   const KeyScene scene;
   const Machine m0 = scene.of(scene.a0), m1 = scene.of(scene.a1), m2 = scene.of(scene.a2);
-  // The thief has the key of a-2. In the thief's own list, this is the key of a-1.
+  // The thief has the secret key of a-2. The thief's own list states this key as the key of a-1.
   const Machine thief(scene.network,
                       {{"a-0", {scene.a0}}, {"a-1", {scene.a2}}, {"a-2", {scene.a1}}}, scene.a2);
   HostProcess a = m0.start(0), impostor = thief.start(1);

@@ -54,8 +54,8 @@ void contribute_to_sum(paths::Thread& thread) {
   thread.path("sum").move_value(0.001);  // no cluster's value alone decides the condition
 }
 
-/// Sends to both neighbours. Receives from both, but the thread of rank `ranks` - 1 does not wait
-/// for the next thread.
+/// Sends to the previous and to the next thread, and receives from both. Exception: the thread of
+/// rank `ranks` - 1 receives nothing from the next thread.
 void tell_neighbours_within(paths::Thread& thread, std::uint32_t ranks) {
   const std::uint32_t rank = thread.rank();
   const auto to_next = fmt::format("rows.{}.from_previous", rank + 1);

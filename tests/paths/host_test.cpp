@@ -50,14 +50,14 @@ TEST_CASE(
     outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
   });
   REQUIRE(outcomes.size() == 5);
-  // The join of host alpha-0 passes the failure down to the cluster's join, in which the
-  // contribution of alpha-1 has waited since 0 s.
+  // The join of host alpha-0 passes the failure down to the cluster's join. There the contribution
+  // of alpha-1 has waited since 0 s.
   CHECK(names(outcomes[0][0], "round 0: missing at the deadline: thread alpha-0/1"));
   CHECK(outcomes[0][0].at == 2s);
   for (const std::uint32_t rank : {2u, 3u, 4u, 5u}) {
     INFO("rank " << rank << ": " << outcomes[rank][0].error);
     CHECK(names(outcomes[rank][0], "missing at the deadline: thread alpha-0/1"));
-    const bool is_beta = rank >= 4;  // beta gets the error over the link
+    const bool is_beta = rank >= 4;  // threads of beta get the error over the link
     CHECK(outcomes[rank][0].at == (is_beta ? 2s + 10ms : 2s));
   }
 }
@@ -116,7 +116,7 @@ TEST_CASE("deadline: a missing contributor is named in its cluster first and the
   CHECK(outcomes[4][0].at == 2s);
   for (const std::uint32_t rank : {0u, 1u, 2u, 3u}) {
     INFO("rank " << rank << ": " << outcomes[rank][0].error);
-    CHECK(outcomes[rank][0].at > 2s);  // the error of beta-0 arrives first
+    CHECK(outcomes[rank][0].at > 2s);  // beta-0 fails at 2 s and sends its error over the link
     CHECK(outcomes[rank][0].at <= 3s);
     CHECK(names(outcomes[rank][0], "missing at the deadline: thread beta-0/1"));
   }
@@ -208,7 +208,7 @@ TEST_CASE("thread: a thread that ends early fails the rounds of the others with 
 }
 
 TEST_CASE("host: a busy thread of another host is awaited beyond the deadline") {
-  // beta-gate has no threads. From the beginning, it only serves other hosts.
+  // beta-gate has no threads, so it only serves other hosts.
   const std::string algorithm = GENERATE("sequential", "magpie");
   const Sim sim(config(algorithm, "deadline: 2s"));
   sim.run_well([&](paths::Thread& thread) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/key_file_real.cpp — files with secret keys: who may read them, and what they contain.
+// tests/paths/key_file_real.cpp — files with secret keys: access rights, contents, and the places
+// in which hosts look for them.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

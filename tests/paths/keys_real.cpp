@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/keys_real.cpp — keys of runs: peers that have none or another one, and where the
-// secret is stored.
+// tests/paths/keys_real.cpp — keys of runs: peers without a key or with a wrong key, and the memory
+// that holds the secret.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -50,7 +50,8 @@ struct CurveServer {
   zmq::socket_t router;
 };
 
-/// Sends a message to a CURVE server that has the public key of `expects`.
+/// Returns a socket that sends a message to `server`. The socket expects the server to have the
+/// public key of `expects`.
 zmq::socket_t client_of(zmq::context_t& context, CurveServer& server, const CurveKeys& own,
                         const PublicKey& expects) {
   zmq::socket_t dealer(context, zmq::socket_type::dealer);
@@ -63,7 +64,7 @@ zmq::socket_t client_of(zmq::context_t& context, CurveServer& server, const Curv
   return dealer;
 }
 
-/// A keyring whose check of a key throws.
+/// A keyring that throws an exception when it must check a key.
 class BrokenKeyring final : public Keyring {
  public:
   BrokenKeyring() : Keyring(*run_key()) {}
@@ -72,7 +73,8 @@ class BrokenKeyring final : public Keyring {
   }
 };
 
-/// Sends parts as a request to the handler of ZAP. Returns the status of the reply.
+/// Sends the parts as a request to the ZAP handler, which authenticates peers for ZeroMQ. Returns
+/// the status of the reply.
 std::string zap_status(zmq::socket_t& socket, const std::vector<std::string>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i)
     socket.send(zmq::buffer(parts[i]),
@@ -88,7 +90,8 @@ std::string zap_status(zmq::socket_t& socket, const std::vector<std::string>& pa
   return reply[2];
 }
 
-/// Runs a host that reduces with others. All hosts of `sim` have the key `key`, if it has one.
+/// Runs a host that reduces with the other hosts of `sim`. `key` is the run key that this host has;
+/// nullptr = none.
 HostProcess host_with(const Sim& sim, std::uint32_t host, std::shared_ptr<const RunKey> key) {
   return HostProcess([&sim, host, key](const Say& say) {
     RunOptions options{.is_one_host = true, .host = host};
@@ -128,7 +131,8 @@ bool would_be_dumped(std::span<const std::uint8_t> bytes) {
     }
     if (!line.starts_with("VmFlags:") || line.find(" dd") != std::string::npos) continue;
     constexpr std::uint64_t step = 64 << 10;
-    // The kernel does not dump this memory either, so the search does not find itself.
+    // The kernel does not dump this memory either. The search therefore does not find the copy of
+    // the bytes that it makes here.
     const LockedMemory some(step + bytes.size());
     for (std::uint64_t at = begin; at < end; at += step) {
       const std::uint64_t size = std::min<std::uint64_t>(end - at, some.bytes().size());
@@ -257,8 +261,8 @@ TEST_CASE("keys: requests of ZAP are answered by 200 or 400 only") {
       if (random.below(2) == 0 || part.empty()) part += std::string(random.below(300) + 1, 'x');
       part[random.below(part.size())] ^= static_cast<char>(1 + random.below(255));
       const std::string status = zap_status(client, wrong);
-      // These parts decide. The other parts (address, domain, number and identity) are accepted
-      // whatever they contain.
+      // Only the parts below decide. The other parts (address, domain, number and identity) may
+      // contain anything.
       const bool is_right = wrong.size() == right.size() && wrong[0] == right[0] &&
                             wrong[5] == right[5] && wrong[6] == right[6];
       CHECK(status == (is_right ? "200" : "400"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_meeting_real.cpp — processes that are connected only by lanes, not by paths: if
-// one is missing or dies, all others report its name within a deadline.
+// tests/paths/lanes_meeting_real.cpp — processes that are connected only by lanes, not by paths. If
+// a process is missing or dies, all other processes report its name before a deadline.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -32,7 +32,8 @@ lanes: {}
 )";
 }
 
-/// Runs 400 rounds of at least a millisecond, in which each thread waits for the previous one.
+/// Runs 400 rounds of at least a millisecond. In each round, each thread waits for a message of the
+/// previous thread in the ring.
 void send_around(paths::Thread& thread, const Say& say) {
   say("begun");
   const paths::Plan& plan = thread.host().plan();
@@ -75,7 +76,7 @@ TEST_CASE("lanes of processes: all hosts name a missing one a deadline after the
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
     auto hosts = start_hosts(sim, send_around, {}, {}, missing);
-    // Created after the forks, because a thread of it might hold locks during a fork.
+    // All hosts have just been started, so the time is measured from here on.
     const Stopwatch clock;
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {

@@ -29,7 +29,8 @@ std::uint32_t number(const paths::Thread& thread, const std::string& host) {
   return *thread.host().plan().host_named(host);
 }
 
-/// Each host sends its number to every other one, and ends at its own time.
+/// Sends this host's number to every other host, and receives the numbers of the other hosts. A
+/// thread ends as soon as it has all numbers, so threads may end at different times.
 void greet_all(paths::Thread& thread) {
   const auto group = thread.host().lanes().group_of("all", everybody);
   for (const std::uint32_t peer : group->hosts())
@@ -60,8 +61,8 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
     if (thread.rank() == 0) group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
     if (thread.rank() != 3) return;
     CHECK(group->receive(number(thread, "alpha-0"), 0).wait().payload.read<int>() == 7);
-    // The 4 bytes take 40 ns on each of three links. They are forwarded while they arrive, so this
-    // time counts once.
+    // The 4 bytes take 40 ns on each of three links. They are forwarded while they arrive, so the
+    // 40 ns count once. The latencies are 50 us, 10 ms and 50 us.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
   });
   // Only the two threads outside the group get errors.
@@ -99,8 +100,8 @@ TEST_CASE("lanes in a program: without the key they work where no host forwards 
   });
 }
 
-// The tree has its root in the other cluster, so no path leads to the gateway of alpha from there.
-// The releases of the paths of alpha overtake the message, which takes 50 us to the gateway.
+// The tree has its root in beta, so no path leads from beta to the gateway of alpha. The paths of
+// alpha are released before the message has reached this gateway, which takes 50 us.
 TEST_CASE("lanes in a program: without the key a gateway forwards the last message of a host") {
   Sim(clusters + "collectives: {sum: {template: i64, root: beta/beta-0}}\n")
       .run_well([](paths::Thread& thread) {
@@ -173,8 +174,8 @@ TEST_CASE("lanes in a program: through switches every host reaches every other a
     const auto group = thread.host().lanes().group_of("again", everybody);
     thread.sleep_for(100ms - thread.now());
     // Both hosts of alpha send 64,000 bytes to beta-1 at the same time. Each message takes 640 us
-    // on a network. The link between the clusters is as fast, and carries one message after the
-    // other.
+    // on a network. The link between the clusters has the same rate, and carries one message after
+    // the other: 2 * 640 us.
     const std::uint32_t beta = number(thread, "beta-1");
     if (thread.rank() < 2)
       group->send(beta, 0, base::Payload::of(std::array<std::byte, 64'000>())).wait();

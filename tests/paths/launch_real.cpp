@@ -67,7 +67,7 @@ Launched launched(const std::vector<Launch>& processes, LaunchOptions options = 
 
 bool alive(pid_t pid) { return kill(pid, 0) == 0; }
 
-/// Waits for a process that is not our child. Returns whether it ended.
+/// Waits a limited time for the end of a process that is not our child. Returns whether it ended.
 bool ends_soon(pid_t pid) {
   for (int i = 0; i < 500 && alive(pid); ++i) pause_shortly();
   return !alive(pid);
@@ -158,7 +158,7 @@ namespace {
 
 std::string own_file() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// Returns a Launch that starts this program with the hidden case `name`.
+/// Returns a Launch that starts this test program with only the hidden test case `name`.
 Launch hidden(std::string host, std::string name) {
   Launch launch;
   launch.host = std::move(host);
@@ -282,7 +282,7 @@ TEST_CASE("launch: a signal to the launcher stops all processes") {
 
 namespace {
 
-/// Standard output for a launcher: a pipe that nothing reads, except the test when it chooses to.
+/// Standard output for a launcher: a pipe that the test reads only when it chooses to.
 struct UnreadPipe {
   UnreadPipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
   ~UnreadPipe() {
@@ -305,7 +305,8 @@ struct ForkedLauncher {
       waitpid(pid, nullptr, 0);
     }
   }
-  /// Returns the exit code, or -1 if the launcher has not ended within ten seconds.
+  /// Waits for the end of the launcher. Returns its exit code, or -1 if it has not ended within ten
+  /// seconds.
   int end() {
     int status = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -438,7 +439,7 @@ TEST_CASE("launch: with must_join a run that no program joined is an error") {
   CHECK(none.err.find("paths run: no program joined the run: '/bin/sh -c exit 0' ended with exit "
                       "code 0 and never ran a thread of the config") == 0);
   CHECK(outcome({hidden("a", "launched-well"), hidden("b", "launched-well")}).code == 0);
-  // If a program also fails, the error names the exit code of that program instead.
+  // If a program fails in addition, the error names the exit code of that program instead.
   CHECK(outcome({shell("a", "exit 0"), shell("b", "exit 2")})
             .err.find("paths run: host b ended with exit code 2") == 0);
   const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Nanos silent = 1s;
 
-/// Returns a config in which a silent host is gone after `silent`.
+/// Returns a config in which a host counts as gone if it is silent for the time `silent`.
 std::string config(const std::string& transport, bool has_memory, const std::string& algorithm,
                    const std::string& deadline, const std::string& liveness) {
   std::string network = network_line(transport, 5);
@@ -49,9 +49,9 @@ void go_on(paths::Thread& thread, const Say& say) {
   }
 }
 
-/// How the hosts that survive a fault end.
+/// Ends of the hosts that survive a fault.
 struct Survivors {
-  std::vector<double> seconds;  ///< from the fault to the end of each process
+  std::vector<double> seconds;  ///< seconds from the fault to the end of each process
   int named = 0;                ///< number of failures that name the victim
   int failures = 0;
   std::string text;

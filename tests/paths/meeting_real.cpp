@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/meeting_real.cpp — hosts that start in random order: if one of them is faulty, all
-// end and report its name.
+// tests/paths/meeting_real.cpp — hosts that start in random order. If one host is faulty, all other
+// hosts end and report its name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Start {
   Fault fault = Fault::none;
   std::uint32_t culprit = 0;
   std::string config, other;
-  int dies_by = 0;  // signal; 0 = exits with 0
+  int dies_by = 0;  // signal that kills the culprit; 0 = it exits with 0
   base::Nanos dies_after{0}, replaced_after{0};
   base::Nanos begins[hosts] = {};
 };
@@ -96,7 +96,8 @@ struct Ended {
 };
 
 /// Returns the hosts that name the culprit, directly or indirectly. A failure passes from host to
-/// host, so a host may name the culprit's cluster, or another host of this set.
+/// host. A host may therefore name the culprit's cluster, or another host that is in the returned
+/// set.
 std::set<std::string> those_who_say_why(const std::vector<Ended>& all, const std::string& culprit,
                                         const std::string& cluster) {
   std::set<std::string> saying;
@@ -268,7 +269,7 @@ TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the e
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     thread.path("sum").move_value(1.0);
     say("reduced");
-    // This thread sleeps, so that its path is not released.
+    // The thread of the stopped host sleeps, so that its path is not released.
     if (thread.host().index() == stopped) thread.sleep_for(60s);
   });
   HostProcess& victim = processes.at(sim.plan().hosts[stopped].name);
@@ -276,8 +277,7 @@ TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the e
   victim.signal_it(SIGSTOP);
   for (auto& [name, process] : processes) {
     if (&process == &victim) continue;
-    // Milliseconds. This is less time than the heartbeats of ZeroMQ need to notice the stopped
-    // process.
+    // 14,000 ms is less than the heartbeats of ZeroMQ need to notice the stopped process.
     const int code = process.end(14'000);
     INFO(name << ": " << process.text());
     CHECK(code != -1);

@@ -70,7 +70,7 @@ TEST_CASE("misuse: a process that a thread forked may not use its paths or retur
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::vector<std::function<void()>> ways = {
-      [] {},  // the child continues with the next move on its path
+      [] {},  // the child of the fork continues with the next move
       [] { throw std::runtime_error("in the child"); },  //
       [] { std::exit(0); },
   };

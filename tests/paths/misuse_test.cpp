@@ -274,7 +274,7 @@ paths:
 }
 
 TEST_CASE("start: it blocks at the limit of started operations until one has ended") {
-  // Each operation takes 20 ms for both directions. All of them are under way at the same time.
+  // Each operation takes 20 ms for both directions. All operations are under way at the same time.
   const Sim sim(two_clusters);
   constexpr std::uint64_t most = paths::Path::started_max;
   sim.run_well([&](paths::Thread& thread) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/multiplexer_test.cpp — clients that share one transport, and how each stops.
+// tests/paths/multiplexer_test.cpp — clients that share one transport, and the ways in which each
+// client stops.
 #include "paths/wire/multiplexer.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,8 +29,9 @@ class Throws final : public Receiver {
   }
 };
 
-/// A receiver that counts short frames (standing calls). `came` counts those that arrive by
-/// deliver_short(). `arrived_by_end` counts those that arrive by the ShortEnd of their connection.
+/// A receiver that counts short frames (frames of standing calls). `came` counts frames that arrive
+/// by deliver_short(). `arrived_by_end` counts frames that arrive by the ShortEnd of their
+/// connection.
 class Counts final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override {}
@@ -49,7 +51,8 @@ class Counts final : public Receiver {
   int came = 0, arrived_by_end = 0;
 };
 
-/// Transport that forwards all calls to another one, except settle(), which calls a function.
+/// Transport that forwards all calls except settle() to another transport. settle() calls a
+/// function.
 class Settles final : public test_support::ForwardingTransport {
  public:
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)

@@ -25,7 +25,7 @@ struct Ending {
   base::Nanos waited{0};
 };
 
-/// Freezes `victim`. Returns how the threads of the other hosts ended, keyed by host name.
+/// Freezes `victim`. Returns the error of each thread of the other hosts, keyed by host name.
 std::map<std::string, std::vector<Ending>> run_with_frozen(
     std::uint32_t victim, const Sim& sim, const std::function<void(paths::Thread&)>& round) {
   std::map<std::string, std::vector<Ending>> endings;
@@ -45,7 +45,7 @@ std::map<std::string, std::vector<Ending>> run_with_frozen(
     hosts.runtime().sleep_until(frozen_at);
     hosts.freeze(victim);
     hosts.runtime().sleep_until(60s);
-    hosts.kill(victim);  // on the virtual clock no host notices silence at its end
+    hosts.kill(victim);  // on the virtual clock no host notices the silent victim
   });
   endings.erase(sim.plan().hosts[victim].name);
   return endings;
@@ -120,7 +120,7 @@ links: [{between: [a, b], latency: 1ms}]
 collectives: {sum: {operation: sum, template: f64, algorithm: sequential, root: a/a-0}}
 )");
   // Thread 0 of a-1 enters the operation at once, thread 1 after 4 s. The thread of b never enters
-  // it.
+  // the operation.
   std::map<std::string, base::Nanos> failed;
   const auto result = sim.run([&](paths::Thread& thread) {
     if (thread.cluster() == "b") return thread.sleep_for(20s);

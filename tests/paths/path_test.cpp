@@ -87,7 +87,8 @@ TEST_CASE("path: every operation on an element of another host works and takes o
 }
 
 TEST_CASE("path: a moved tuple does not travel back but is in the result") {
-  // 1000 bytes cross a link of 1 byte per nanosecond once, with 10 ms in each direction.
+  // The tuple of 1000 bytes crosses a link of 1 byte per nanosecond once. The latency is 10 ms in
+  // each direction.
   const bool has_gateways = GENERATE(false, true);
   const std::string gateway = has_gateways ? ", gateway: " : "";
   const Sim sim(fmt::format(R"(
@@ -150,8 +151,8 @@ TEST_CASE("path: programs on two hosts share tuples and delta blocks a remote mo
     }
   });
   CHECK(observed == std::vector<double>{0, 1, 2, 3});
-  // The third tuple arrives at 50 ms and is admitted at 101 ms. Its mover gets the result at 111
-  // ms. The fourth tuple needs another round trip of 20 ms.
+  // The third tuple arrives at 50 ms and waits until the first tuple is observed at 101 ms. Its
+  // mover gets the result at 111 ms. The fourth tuple needs another round trip of 20 ms.
   CHECK(last_move == 131ms);
 }
 
@@ -206,7 +207,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   sim.run_well([&](paths::Thread& thread) {
     paths::Path& sum = thread.path("sum");
     std::vector<paths::Started> started;
-    // On each host, thread 1 starts its rounds after thread 0 has started all of its own.
+    // On each host, thread 1 starts its rounds after thread 0 has started all rounds of thread 0.
     if (thread.index() == 1) thread.sleep_for(5ms);
     for (int i = 0; i < 4; ++i) started.push_back(sum.start(base::Payload::of(1.0 + i)));
     for (std::uint64_t i = 0; i < 4; ++i) {
@@ -334,7 +335,8 @@ TEST_CASE("send: everything that is sent arrives in order even if the link takes
 }
 
 TEST_CASE("path: more requests may wait for each other than a connection has credits") {
-  // All contributors of a round wait in the join on the other host. They share one connection.
+  // All contributors of a round wait in the join on the other host. The contributors share one
+  // connection.
   const int threads = paths::CreditWindow::size + 50;
   const Sim sim(fmt::format(R"(
 network: {{connection: shared}}

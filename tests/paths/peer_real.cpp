@@ -31,7 +31,7 @@ collectives:
                                                       more, algorithm);
 }
 
-/// Runs rounds until an error ends the thread. The host prints the error at its end.
+/// Runs rounds until an error ends the thread. The host process prints the error when it ends.
 void go_on(paths::Thread& thread, const Say& say) {
   for (int round = 0;; ++round) {
     thread.path("sum").move_value(1.0);
@@ -91,7 +91,7 @@ TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
   for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
   kill(processes.at("a-1").pid(), SIGSTOP);
   // Sum of the exit codes of both hosts. The host that first notices the loss of a-1 informs the
-  // other one. The test therefore requires only that at least one of them fails.
+  // other host. The test therefore requires only that at least one of the two hosts fails.
   int failed = 0;
   std::string said;
   for (const char* name : {"a-0", "a-2"}) {

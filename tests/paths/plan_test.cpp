@@ -27,8 +27,8 @@ Plan::PlanPath path(const std::string& graph, std::uint32_t host, std::uint32_t 
   return path;
 }
 
-/// Returns a plan of two hosts. Two threads of "a" and one of "b" meet in a join on "a" and end in
-/// its element.
+/// Returns a plan of two hosts. Two threads of "a" and one thread of "b" meet in a join on "a".
+/// Their paths end in the element of "a".
 Plan two_hosts() {
   Plan plan;
   plan.clusters = {"one", "two"};

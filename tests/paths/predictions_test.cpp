@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/predictions_test.cpp — predictions of runs with a change, compared with runs that
-// really have the change.
+// tests/paths/predictions_test.cpp — predicted times of runs with a change of a setting, compared
+// with real runs with that setting.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

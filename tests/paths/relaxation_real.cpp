@@ -29,8 +29,8 @@ collectives:
                                               algorithm);
 }
 
-/// Returns a thread's value. The sum of all 6 threads is below 1 in some iterations. In the others
-/// it is at least 1, sometimes because of one thread only.
+/// Returns a thread's value. The sum of all 6 threads is below 1 in some iterations. In the other
+/// iterations the sum is at least 1, sometimes because of one thread only.
 double value(std::uint32_t rank, int iteration) {
   if (iteration % 7 == 3) return 0.125;
   if (iteration % 3 == 0) return 0.25;

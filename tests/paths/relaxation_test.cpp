@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, their
-// results, their messages over the wide area, and their end when a part of them ends early.
+// tests/paths/relaxation_test.cpp — whole programs under every relaxation: the iteration in which
+// they stop, their results, their messages over the wide area, and their end if a cluster ends
+// early.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,25 +95,25 @@ std::vector<Program> all_programs() {
 // ---- the values ------------------------------------------------------------------------------
 
 /// The values that the threads contribute. They are multiples of 1/1024, so that their sums are
-/// equal in any order. Most sums are far above 1, the limit of the condition. Some are below it,
-/// and the one of iteration `certain` is always below it.
+/// equal in any order. Most sums are far above 1, the limit of the condition. Some sums are below
+/// 1. The sum of iteration `certain` is always below 1.
 struct Values {
   explicit Values(std::uint64_t seed, std::uint64_t rank_count) : ranks(rank_count) {
     runtime::Random random(seed, 5);
     certain = 20 + random.below(20);
     for (std::uint64_t i = 0; i < iterations; ++i) {
       const bool is_small = i == certain || random.chance(0.06);
-      // In some iterations the values of one cluster alone decide the condition. In others only the
-      // values of all clusters together do.
+      // In some iterations the values of one cluster alone decide the condition. In other
+      // iterations only the values of all clusters together decide it.
       kinds.push_back(is_small ? 0 : 1 + static_cast<int>(random.below(3)));
     }
   }
   double of(std::uint64_t rank, std::uint64_t i) const {
     const double unit = 1.0 / 1024;
     if (kinds[i] == 0) return unit * static_cast<double>(rank % 3);
-    // The sum reaches 1 only if the values of all ranks are added.
+    // With kind 1, the sum reaches 1 only if the values of all ranks are added.
     if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);
-    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;  // one rank alone exceeds 1
+    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;  // one value alone exceeds 1
     return 1.5;                                               // each value is above 1
   }
   double sum(std::uint64_t i) const {
@@ -127,8 +128,8 @@ struct Values {
   std::vector<int> kinds;
 };
 
-/// A thread that moves in iteration `i` gets the result of an earlier iteration. Returns the number
-/// of that iteration. Returns nullopt if the move returns no checked result.
+/// Returns the iteration whose result a thread gets when it moves in iteration `i`. If results are
+/// late, this is an earlier iteration. Returns nullopt if the move returns no checked result.
 std::optional<std::uint64_t> about(const paths::Algorithm& algorithm, std::uint64_t i) {
   const bool is_periodic = algorithm.word->name == "periodic";
   if (is_periodic && (i + 1) % algorithm.number("every") != 0) return {};
@@ -261,9 +262,9 @@ TEST_CASE("relaxation: the expanded text is the same program") {
   }
 }
 
-// Expected number of messages in each direction. If clusters push their values, it is one message
-// per round. If they request values, it is a request and a reply per round. `budget:8,4` sends one
-// batch for 4 rounds. `subscribe:N` sends one request for N tuples, and these tuples.
+// Expected number of messages in each direction. Clusters that push their values send one message
+// per round. Clusters that request values send a request and a reply per round. `budget:8,4` sends
+// one batch for 4 rounds. `subscribe:N` sends one request for N tuples, and then these N tuples.
 TEST_CASE("relaxation: messages over the wide area match those computed by hand") {
   CHECK(cross("exact", false, 48).all == 2 * 48);
   CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
@@ -394,8 +395,8 @@ TEST_CASE("relaxation: if a cluster ends early the others get an error that name
 
 namespace {
 
-/// Runs all iterations with a wrapper that throws. Returns the first outcome that is neither right
-/// nor an error with the reason; "" = none.
+/// Runs all iterations with a wrapper that throws. Returns the first outcome that is neither a
+/// right result nor an error that states the reason; "" = no such outcome.
 std::string wrong_outcome(const Sim& sim, const paths::Algorithm& algorithm, double value) {
   constexpr std::uint64_t rounds = 24;
   const double sum = value * sim.plan().thread_count();
@@ -429,7 +430,7 @@ TEST_CASE(
     for (const Sim::Place& place : sim.places()) {
       for (const char* way : {"down", "up"}) {
         // With 0.03125, the condition needs the values of all threads. With 2.0, one value alone
-        // decides it.
+        // decides the condition.
         for (const double value : {0.03125, 2.0}) {
           if (runs++ % sampled != 0) continue;
           INFO(program.name() << ", " << place.text << ", " << way << ", " << value);

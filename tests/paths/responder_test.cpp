@@ -90,7 +90,7 @@ TEST_CASE("responder: objects of any size live until the reply") {
   Waiter told;
   Responder responder(told);
   for (int i = 0; i < 4; ++i)
-    responder.emplace_state<Large>(counted);  // four of them do not fit into the state's own memory
+    responder.emplace_state<Large>(counted);  // four Large do not fit into the state's own memory
   CHECK(counted.use_count() == 5);
   for (int i = 0; i < 4; ++i) responder.pop_state();
   CHECK(counted.use_count() == 1);

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Runs a program over a config on a clock. Returns its output and exit code.
+/// Runs a thread function on all hosts of a config, on the given clock. Returns its output and exit
+/// code.
 test_support::Said run(const std::string& name, const std::string& config, runtime::ClockKind clock,
                        const std::function<void(paths::Thread&)>& thread) {
   return as_child(name, [&] {
@@ -31,8 +32,8 @@ test_support::Said run(const std::string& name, const std::string& config, runti
   });
 }
 
-/// Puts a large array on the stack. This is a separate function, so that the stack holds the array
-/// only during calls.
+/// Puts an array of `size` bytes on the stack. This is a separate function, so that the array is on
+/// the stack only during calls.
 template <std::size_t size>
 [[gnu::noinline]] void fill_grid() {
   volatile double grid[size][size];

@@ -46,7 +46,7 @@ std::string random_clusters(Random& random, std::uint64_t clusters) {
   return text;
 }
 
-/// Returns a config in which only `algorithm` differs between runs of one seed.
+/// Returns a random config. Configs with the same seed differ only in `algorithm`.
 std::string random_config(std::uint64_t seed, const std::string& algorithm) {
   Random random(seed);
   std::string text =

@@ -43,7 +43,8 @@ TEST_CASE("run of processes: values match those of the virtual clock over tcp an
   });
   each_end(processes, [](const std::string& name, const HostProcess& process, int code) {
     CHECK(code == 0);
-    // The sum of 30 rounds i of 6 threads: in each round 6 i + 0.25 * (0 + 1 + ... + 5).
+    // In round i, the 6 threads sum to 6 i + 0.25 * (0 + 1 + ... + 5). 30 rounds: 6 * 435 + 30 *
+    // 3.75.
     for (const std::string& sum : process.lines("sum ")) CHECK(sum == "2722.5");
     CHECK(process.lines("sum ").size() == (name == "beta-gate" ? 0 : name[0] == 'b' ? 1 : 2));
   });

@@ -93,7 +93,7 @@ TEST_CASE("shared config: sizes are as written or fit what the element keeps") {
   CHECK(sizes_of(", shared: {slots: 16}").slots == 16);
   CHECK(sizes_of(", shared: {memory: 64MiB}") == pastset::SharedSizes{1024, 64 << 20, 64});
   CHECK(sizes_of(", shared: {line: 1000}").line == 1000);
-  // `line: 1` is raised to the number that the config's threads need.
+  // `line: 1` is raised to the number of waiting moves that the config's threads need.
   CHECK(sizes_of(", shared: {line: 1}").line > 1);
 }
 

@@ -126,7 +126,7 @@ elements:
                                                      is_shared));
   const auto work = [](paths::Thread& thread, const Say& say) {
     paths::Path& large = thread.path("large");
-    large.first();  // makes the path find the element, so that buffer() can use its memory
+    large.first();  // makes the path find the element, whose memory buffer() then uses
     base::Buffer buffer = large.buffer(1 << 20);
     std::memset(buffer.bytes().data(), 7, buffer.size());
     const base::Payload written = std::move(buffer).freeze();  // freeze() does not copy the bytes
@@ -226,7 +226,7 @@ TEST_CASE("shared elements: a waiter gets an error that names a killed host") {
   const bool is_owner = GENERATE(true, false);
   INFO((is_owner ? "the element's host" : "the one that moves"));
   const Sim sim(mapped_config("true"));
-  // One host waits, the other is killed.
+  // Host `waiter` waits for a tuple while host `killed` is killed.
   const std::uint32_t waiter = is_owner ? 1 : 0, killed = is_owner ? 0 : 1;
   const auto work = [&](paths::Thread& thread, const Say& say) {
     paths::Path& path = thread.path("work");

@@ -281,7 +281,7 @@ TEST_CASE("shared memory: bytes that are no frame are an error and nothing beyon
   const std::size_t bytes = 64 + random.below(4000);
   const auto room = writer.room(bytes);
   for (std::size_t i = 0; i < bytes; ++i) room[i] = static_cast<std::byte>(random.next());
-  if (random.chance(0.7)) {  // often writes a record head whose values can be valid
+  if (random.chance(0.7)) {  // with probability 0.7 writes a record head that can be valid
     const auto header = static_cast<std::uint32_t>(random.below(300));
     const RecordHead head{1, random.chance(0.2) ? RecordHead::is_short : header,
                           random.below(random.chance(0.5) ? 49 : 300)};

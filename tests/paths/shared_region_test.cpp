@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_region_test.cpp — operations of the members of a shared region, which are
-// threads of this process.
+// tests/paths/shared_region_test.cpp — operations of the members of a shared region. The members
+// are threads of this process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -27,7 +27,8 @@ using paths::SharedRegion;
 using Values = std::vector<double>;
 using namespace std::chrono_literals;
 
-/// Exception that ends a member. The alarms of all other members throw it afterwards.
+/// Exception that ends a member. After one member has ended, the alarms of all other members throw
+/// this exception, too.
 struct Ended {};
 
 /// Wakes members. sleep() throws an error if no member wakes the caller for a minute.
@@ -174,7 +175,7 @@ Values values_of(std::uint64_t operation, std::uint32_t member, std::size_t coun
 }
 
 /// Posts a value, and reads the values of all members at the root. Returns the number of wrong
-/// ones.
+/// values.
 std::uint64_t wrong_posts(Member& member, const Member::Call& call, std::uint64_t operation,
                           Values& in, std::uint32_t me, std::uint32_t root) {
   std::uint64_t wrong = 0;
@@ -199,7 +200,7 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
     constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048}, a_whole_chunk = 16384;
     const auto root = static_cast<std::uint32_t>(same() % member.members());
     const std::uint64_t kind = same() % 6;
-    // Kinds 2 and 4 use slots and posted values, which are smaller than a chunk.
+    // Operations of kinds 2 and 4 use slots and posted values, which must be smaller than a chunk.
     const bool is_large = kind != 2 && kind != 4 && same() % 50 == 0;
     const std::size_t count = is_large ? a_whole_chunk : counts[same() % std::size(counts)];
     const std::string text = fmt::format("kind {}", kind);

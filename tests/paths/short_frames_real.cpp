@@ -31,7 +31,7 @@ paths:
 deadline: 10s
 )";
 
-/// Host "far", played by the test.
+/// Host "far". The test sends the frames of this host, and receives the frames for this host.
 class Guest final : public Receiver {
  public:
   Guest(const Plan& plan, std::unique_ptr<Transport> transport)

@@ -30,8 +30,8 @@ ShortFrame reply_of(double value, std::uint32_t standing = 0) {
   return reply;
 }
 
-/// Makes a call in another context, which sends it within 1 ms. Keeps the result: "3.0", or the
-/// error.
+/// Makes a call in another context, which sends its request within 1 ms. Stores the result as text,
+/// such as "3.0", or the error.
 struct Caller {
   Caller(Talk& talk, Operation operation)
       : task(talk.runtime.spawn(
@@ -161,7 +161,7 @@ TEST_CASE("short frames: a call that was given up is reused after its reply has 
     Caller next(talk, move_of(1, 2));
     CHECK(talk.sent_short.size() == 1);
     CHECK(talk.sent_of(FrameKind::request) == 2);
-    talk.short_comes(Talk::outbound, reply_of(7));  // no caller waits for it
+    talk.short_comes(Talk::outbound, reply_of(7));  // no caller waits for this reply
     CHECK(next.came.empty());
     Caller after(talk, move_of(1, 3));
     CHECK(talk.sent_short.size() == 2);
@@ -210,7 +210,7 @@ TEST_CASE("short frames: pushes without credits are not overtaken by later calls
     begin(talk);
     for (std::uint32_t i = 0; i < CreditWindow::size - 1; ++i) talk.push(i);
     talk.sent.clear();
-    talk.push(4711);  // waits for credits
+    talk.push(4711);  // this push waits for credits
     CHECK(talk.sent.empty());
     Caller caller(talk, move_of(1, 1));
     CHECK(talk.sent_short.empty());

@@ -30,7 +30,7 @@ struct Folder : test_support::Folder {
   std::string address(const std::string& name) const { return "ipc://" + file(name); }
 };
 
-/// Sets a variable of the environment until its destruction.
+/// Sets an environment variable. The destructor restores its old value.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -54,7 +54,7 @@ std::string refusal(const std::string& address) {
   return test_support::thrown<std::runtime_error>([&] { safe_socket_file(address); });
 }
 
-/// Binds a socket to that file and does not remove the file, as if the process was killed.
+/// Binds a socket to the file and leaves the file behind, as a killed process does.
 void leave_socket(const fs::path& file) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -104,8 +104,8 @@ TEST_CASE("socket folder: a symbolic link is refused even if it leads to a safe 
   fs::create_directory(folder.path() / "good");
   fs::create_symlink(folder.path() / "good", folder.path() / "link");
   CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
-  // The folder of a socket must not be a link. A folder further up may be a link; it is resolved
-  // once.
+  // The folder of a socket must not be a link. A folder further up may be a link. Such a link is
+  // resolved once.
   CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path() / "good/inner/host");
 }
 
@@ -256,7 +256,8 @@ TEST_CASE(
 TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path().string());
-  // A user's own folders may have names like those of a run. Such folders must not be removed.
+  // The user may have made folders with names like the folders of a run. Such folders must not be
+  // removed.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
     fs::create_directories(folder.path() / name / "inner");
   touch(folder.path() / "paths-run-results/inner/data.lock");

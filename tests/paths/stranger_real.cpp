@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/stranger_real.cpp — a run of two processes with invalid connections to their ports.
-// The runs have no encryption, so that the strangers reach the checks that follow it. The case
-// "keys: strangers" has strangers that meet encryption.
+// The run has no encryption, which would keep strangers from the other checks. The case "keys:
+// strangers" tests strangers against hosts with encryption.
 //
 // PATHS_STRANGERS=10000 makes that many connections of each kind, and prints the cost.
 #include <fmt/format.h>
@@ -176,8 +176,8 @@ TEST_CASE("strangers: an answer has one of five words and no other byte depends 
   INFO(victim.text() << other.text());
   CHECK(code == 0);
   CHECK(other_code == 0);
-  // The victim prints one line about the missing encryption, and one about the address, which all
-  // strangers have in common.
+  // The victim prints one line about the missing encryption, and one line about the address, which
+  // all strangers have in common.
   CHECK(lines_with("[warning]", victim.text()) == 2);
 }
 

@@ -45,7 +45,8 @@ std::unique_ptr<paths::MessageGroup> group_of_all(paths::Thread& thread, const s
   return thread.host().lanes().group(name, hosts);
 }
 
-/// Sends a distinct message of `bytes` bytes to each other host of the group, and receives theirs.
+/// Sends a distinct message of `bytes` bytes to each other host of the group, and receives the
+/// messages of these hosts.
 void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t bytes) {
   const std::uint32_t self = thread.host().index();
   std::vector<runtime::Handle<void>> sent;
@@ -158,7 +159,7 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
     } catch (const TravelError& error) {
       say(std::string("told: ") + error.what());
     }
-    // All hosts except the lost ones still exchange messages.
+    // All hosts except the lost hosts still exchange messages.
     for (const std::uint32_t peer : {0, 2, 3})
       if (peer != self) group->send(peer, 2, Payload::of(self));
     for (const std::uint32_t peer : {0, 2, 3})
@@ -232,7 +233,7 @@ TEST_CASE("switch of processes: a switch without links to emulate is refused") {
 
 namespace {
 
-/// Messages of one size between some hosts, all sent at the same time.
+/// Messages of equal size between some hosts, all sent at the same time.
 struct Traffic {
   std::string name, config;
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -274,30 +275,32 @@ clusters:
   static const std::vector<std::pair<std::string, std::string>> opposite = {
       {"a-0", "b-0"}, {"a-1", "b-1"}, {"a-2", "b-2"}};
   static const std::vector<Traffic> all = {
-      // Three messages of 1 Mbit cross one queue of 50 Mbit/s.
+      // Three messages of 1 Mbit cross one queue of 50 Mbit/s in 60 ms.
       {"a link's queue", two + "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes:\n",
        opposite, 125'000, 65.1},
-      // The link carries two messages at a time, each at 40 Mbit/s.
+      // The link has two streams of 40 Mbit/s each. The 3 Mbit of three messages take 37.5 ms.
       {"streams", two + "links: {all: {latency: 5ms, stream_rate: 40Mbit, streams: 2}}\nlanes:\n",
        opposite, 125'000, 42.5},
-      // Each pair of hosts sends 62.5 kB per round trip of 10 ms, which is 50 Mbit/s.
+      // Each pair of hosts sends 62.5 kB per round trip of 10 ms, which is 50 Mbit/s. 1 Mbit takes
+      // 20 ms.
       {"a window", two + "links: {all: {latency: 5ms, window: 62500B, streams: 8}}\nlanes:\n",
        opposite, 125'000, 25.1},
-      // The pair of hosts has two streams of 20 Mbit/s each.
+      // The pair of hosts has two streams of 20 Mbit/s each. 1 Mbit takes 25 ms.
       {"striping",
        two + "links: {all: {latency: 5ms, stream_rate: 20Mbit, streams: 8}}\n"
              "lanes: {striping: 2, frame: 8KiB}\n",
        {{"a-0", "b-0"}},
        125'000,
        30.1},
-      // Four messages arrive at the same time at a host that receives 100 Mbit/s.
+      // Four messages of 1 Mbit arrive at a host that receives 100 Mbit/s. They take 40 ms.
       {"a host that receives",
        "clusters: {a: {hosts: 5, network: {latency: 100us, bandwidth: 100Mbit, receiving: true}}}\n"
        "lanes:\n",
        {{"a-0", "a-4"}, {"a-1", "a-4"}, {"a-2", "a-4"}, {"a-3", "a-4"}},
        125'000,
        40.1},
-      // The messages of both senders pass a gateway that sends 40 Mbit/s to the hosts of b.
+      // The 2 Mbit of both senders pass a gateway that sends 40 Mbit/s to the hosts of b. They take
+      // 50 ms.
       {"a gateway's rate",
        "clusters:\n"
        "  a: {hosts: 2, network: {latency: 100us, bandwidth: 400Mbit}}\n"

@@ -84,8 +84,8 @@ TEST_CASE("traced run: unchecked iterations count as iterations and their time i
     CHECK(tree.iterations == 100);
     CHECK(tree.iteration.count == 100);
     CHECK(tree.iteration.p50 == 30 * ms);
-    // Every tenth iteration takes 10 ms more: 31 ms on average. The whole run is on the critical
-    // path.
+    // Every tenth iteration takes 40 ms instead of 30 ms, so the mean is 31 ms. All iterations
+    // together take as long as the run.
     const double all = tree.iteration.mean * 100;
     CHECK(all == Approx(static_cast<double>(run.took[0].count())));
     CHECK(tree.by_cause[static_cast<std::size_t>(eventspace::Cause::computation)] == 100 * 30 * ms);
@@ -190,8 +190,8 @@ TEST_CASE("damaged trace: of hosts that did not end the one whose records end fi
   const Folder folder;
   traced_into(folder, "sequential");
   // Removes the end of the trace: one chunk, which consists of a head and of 16 bytes with the
-  // totals of the only lane. Results are made in a join of alpha and reach beta 10 ms later than
-  // alpha.
+  // totals of the only record buffer. Results are made in a join of alpha. They reach beta 10 ms
+  // later than they reach alpha.
   for (const std::string host : {"beta-0", "alpha-1"}) {
     const auto file = folder.path() / (host + ".trace");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);

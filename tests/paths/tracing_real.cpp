@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/tracing_real.cpp — traces of processes, including killed ones.
+// tests/paths/tracing_real.cpp — traces of processes, also of killed processes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

@@ -71,7 +71,7 @@ TEST_CASE("tracing: every host writes its records and the directory describes it
     CHECK(file.header.clock == "virtual");
     CHECK(file.header.command == std::vector<std::string>{"test", "--of", "tracing"});
   }
-  // The written config can be run again.
+  // The trace directory contains a config with which the run can be repeated.
   const std::string text = eventspace::read_whole(folder.path() / eventspace::config_file_name);
   CHECK(Sim(text).plan().digest == sim.plan().digest);
 }

@@ -30,8 +30,8 @@ struct Reduced {
   int delays = 0, cuts = 0, duplicates = 0;
 };
 
-/// Runs a thread on each host of the config, over a faulty transport on the virtual clock. Returns
-/// the number of faults.
+/// Runs `use` on each host of the config, in a thread and over a faulty transport, on the virtual
+/// clock. Returns the number of faults.
 Reduced run_over(const Sim& sim, const Faults& faults, const std::function<void(Host&)>& use) {
   Reduced outcome;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
@@ -69,8 +69,8 @@ collectives: {sum: {operation: sum, template: f64}}
   return outcome;
 }
 
-/// Returns whether a frame belongs to a handshake. Handshakes have no faults here, because hosts
-/// that never connect would be another test.
+/// Returns whether a frame belongs to a handshake. The tests of this file spare handshakes, so that
+/// all hosts connect.
 bool is_handshake(const Frame& frame) {
   return frame.kind == FrameKind::hello || frame.kind == FrameKind::welcome ||
          frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_real.cpp — requirements on all transports, checked for each of them.
+// tests/paths/transport_real.cpp — requirements on all transports, checked for each transport.
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -36,7 +36,7 @@ base::Nanos processor_time() {
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/// Blocks the caller of ShortEnd::deliver() of this mailbox until `may_go` is set.
+/// A mailbox whose ShortEnd::deliver() blocks its caller until `may_go` is set.
 class Holds final : public Mailbox {
  public:
   void deliver_short(ConnectionId, ShortFrame&&) override { FAIL("it has an end"); }
@@ -192,7 +192,7 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
     const auto is_notified = [&] {
       return two.a->has_room(to_b) || two.left.wait_for_room(two.runtime, to_b, ++refused);
     };
-    two.a->send(to_b, numbered(sent++, bytes));  // sent before the peer has started
+    two.a->send(to_b, numbered(sent++, bytes));  // sent before host b has started
     const bool keeps_nothing = two.a->has_room(to_b);
     CHECK(keeps_nothing == (two.scene.kind() != "memory"));
     two.b->start(two.right);
@@ -251,7 +251,7 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     a->start(inbox);
     const ConnectionId to_b = a->connect(1);
     a->send(to_b, numbered(0));
-    // Two frames arrive: one that the peer sends first, and one that it sends back.
+    // Two frames arrive: a frame that the peer sends first, and a frame that it sends back.
     REQUIRE(inbox.wait_for_frames(runtime, 2));
     peer.kill();
     const base::Nanos killed = runtime.now();
@@ -325,7 +325,7 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
     two.stop();
     CHECK(came() == 500);
     CHECK(in_order(two.left.frames(), kept));
-    // The side that drops a connection gets no connection_lost() for it.
+    // The side that drops a connection gets no connection_lost() for that connection.
     CHECK(two.left.lost().count(dropped) == 0);
     CHECK_FALSE(two.left.is_late());
     CHECK_FALSE(two.right.is_late());

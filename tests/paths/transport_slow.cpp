@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_slow.cpp — slow requirements on all transports: very many connections, very
-// large bodies, peers that are killed at any moment.
+// tests/paths/transport_slow.cpp — slow checks of the requirements on all transports: very many
+// connections, very large bodies, peers that are killed at any moment.
 #include <fmt/format.h>
 #include <unistd.h>
 

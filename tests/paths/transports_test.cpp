@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transports_test.cpp — a host with several transports: each peer is reached over one.
+// tests/paths/transports_test.cpp — a host with several transports, which reaches each peer over
+// one of these transports.
 #include "paths/wire/transports.hpp"
 
 #include <catch2/catch.hpp>

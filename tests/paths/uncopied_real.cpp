@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/uncopied_real.cpp — number of copies of large tuples on their way over sockets.
+// tests/paths/uncopied_real.cpp — tests that large tuples are not copied on their way over sockets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,8 @@ std::vector<FrameMessage> in_order(FrameMessages messages) {
   return all;
 }
 
-/// Passes a message to an assembly whose receiver permits bodies of up to `most` bytes.
+/// Passes a message to the assembly, which permits bodies of up to `most` bytes. Returns the frame
+/// if it is complete.
 std::optional<Frame> take(FrameAssembly& assembly, FrameMessage message, std::uint64_t most) {
   std::vector<zmq::message_t> rest;
   rest.push_back(std::move(message.body));
@@ -62,8 +63,8 @@ std::optional<Frame> take(FrameAssembly& assembly, FrameMessage message, std::ui
   return assembly.take(message.header, rest, [most](const Frame&) { return most; });
 }
 
-/// Large bodies that a host received and sent. They are kept, so that later bodies do not reuse
-/// their memory.
+/// Large bodies that a host received and sent. The bodies are kept, so that later bodies do not
+/// reuse their memory.
 struct Seen {
   runtime::Mutex mutex;
   std::vector<Payload> received, sent;
@@ -234,7 +235,7 @@ TEST_CASE("uncopied: parts in another order, with gaps, or beyond the maximum ar
         fmt::format("a body of {} bytes, of which at most {} may come", size, size - 1));
   CHECK_THAT(wrong_after({0}, 0), Catch::Contains("at most 1048576 may come"));
 
-  // Refused: a whole frame while parts of another one are missing, and a message without a body.
+  // Refused: a whole frame while parts of another frame are missing, and a message without a body.
   FrameAssembly assembly;
   CHECK_FALSE(take(assembly, messages_of(frame).first, size));
   CHECK_FALSE(take(assembly, messages_of(frame_with(Payload::of(1.0))).first, size));

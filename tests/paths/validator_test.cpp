@@ -18,9 +18,9 @@ namespace {
 using namespace paths;
 using Kind = Validator::Verdict::Kind;
 
-/// Config in which two threads of host "far" reach host "here". Each of them has a separate path to
-/// element `log`. Their paths to element `sum` meet in a wrapper on "far": an allreduce or a
-/// broadcast.
+/// Config in which two threads of host "far" reach host "here". Each thread has a separate path to
+/// element `log`. The paths of the two threads to element `sum` meet in a wrapper on "far": an
+/// allreduce or a broadcast.
 const char* const config = R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
@@ -142,7 +142,7 @@ TEST_CASE("validator: each single field that does not match the plan is an error
     Frame made = entry.frame("log", OperationKind::move);
     one.change(made);
     CHECK_THAT(entry.validate(made), Catch::Contains(one.wrong));
-    // This move is accepted, because the rejected one has changed nothing.
+    // This move is accepted, because the rejected move has changed nothing.
     CHECK(entry.validate(entry.frame("log", OperationKind::move)) == "enters");
   }
   Entry entry;
@@ -165,7 +165,7 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
   };
   const Frame first = entry.frame("log", OperationKind::move, 0);
   REQUIRE(entry.validate(first) == "enters");
-  const auto own = entry.validator.standing_of(first);  // thread 1 alone, at its own slot
+  const auto own = entry.validator.standing_of(first);  // calls of thread 1, at slot 1
   CHECK(judge(own, 1, 0, 1) == "move 0 arrives twice");
   CHECK(judge(own, 1, 1, 1) == "enters");
   CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
@@ -181,7 +181,7 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
 
   const Frame joined = entry.frame("sum", OperationKind::move, 0);
   REQUIRE(entry.validate(joined) == "enters");
-  // Operations of both threads, below their join.
+  // A standing call of both threads, whose operations come from their join.
   const auto shared = entry.validator.standing_of(joined);
   CHECK(judge(shared, 0, 1, 2) == "enters");
   CHECK(judge(shared, 1, 2, 2) == "enters");
@@ -247,8 +247,8 @@ TEST_CASE(
   REQUIRE(entry.validate(entry.frame("sum", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) ==
         "move 0 arrives after move 1");
-  // Sends as many operations as a path may have under way: first every second one, then those
-  // between.
+  // Sends as many operations as a path may have under way: first the operations with odd numbers,
+  // then the operations with even numbers.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
   for (std::uint64_t sequence = 0; sequence < 256; sequence += 2)
@@ -284,7 +284,7 @@ TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once
 TEST_CASE("validator: a slot is released once and later operations are late") {
   Entry entry;
   CHECK(entry.validate(entry.frame("log", OperationKind::release, 2)) == "enters");
-  // This move was sent before the release, but arrives after it.
+  // This move was sent before the release of its path, but arrives after the release.
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");

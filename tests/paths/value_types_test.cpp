@@ -135,7 +135,7 @@ TEST_CASE("value types: all waiters for a thread get its value of another type a
             errors[thread.rank()] = error.what();
           }
           CHECK(thread.now() < 250ms);
-          // The thread stays alive. Otherwise other threads would get its end as their error.
+          // Keeps this thread alive. Otherwise other threads would get an error about its end.
           thread.sleep_for(1s);
         });
         INFO(collective << " of " << clusters << ", thread " << wrong << " moves an i64");

@@ -34,7 +34,8 @@ char letter_in(const base::Descriptor& memory) {
   return pread(memory.get(), &letter, 1, 0) == 1 ? letter : '?';
 }
 
-/// Returns a listening socket under the name that a DescriptorDoor would use. No door made it.
+/// Returns a listening socket with the name of a DescriptorDoor, as a foreign process could make
+/// it.
 base::Descriptor listen_as(const std::string& name) {
   const std::string text = "paths-door-" + name;
   sockaddr_un address{};
@@ -47,7 +48,7 @@ base::Descriptor listen_as(const std::string& name) {
   return listening;
 }
 
-/// Sends the memory's descriptor. Has no effect if the peer is gone.
+/// Sends the descriptor `memory` over the connection `to`. Has no effect if the peer is gone.
 void hand_out(const base::Descriptor& to, const base::Descriptor& memory) {
   char byte = 0;
   iovec part{&byte, 1};

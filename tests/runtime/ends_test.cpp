@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/ends_test.cpp — ends of contexts: by cancellation, with main, and if their code
-// catches the cancellation.
+// tests/runtime/ends_test.cpp — ends of contexts: by cancellation, at the end of main, and if their
+// code catches the cancellation.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ using namespace test_support;
 
 namespace {
 
-/// Contexts wait here forever.
+/// An event that never happens, for contexts that wait forever.
 struct Never {
   Mutex mutex;
   WaitList waiting;
@@ -31,8 +31,8 @@ struct Never {
   }
 };
 
-/// Limits the address space to its present size plus `more_bytes`. Not under sanitizers, which need
-/// more than that.
+/// Limits the address space to its present size plus `more_bytes`. Not defined under sanitizers,
+/// which need more address space.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void limit_address_space(std::size_t more_bytes) {
   std::size_t pages = 0;
@@ -152,7 +152,7 @@ TEST_CASE("ends: code that catches a cancel and keeps waiting ends the process o
     const auto said = as_child(kind == ClockKind::steady ? "steady" : "virtual", [&] {
       Runtime runtime({.clock = kind});
       Never never;
-      std::atomic<bool> has_begun{false};  // a context that has not begun never begins
+      std::atomic<bool> has_begun{false};  // the task must begin before it can be cancelled
       runtime.run([&] {
         Task task = runtime.spawn(ContextRole::thread, named(3), [&] {
           has_begun = true;

@@ -101,7 +101,7 @@ TEST_CASE("stack: stacks of services are reused across threads") {
     serve(10);
     const std::uint64_t before = mappings();
     serve(400);
-    CHECK(mappings() < before + 20);  // 64 stacks at a time are mapped, each with a guard
+    CHECK(mappings() < before + 20);  // the runtime maps 64 stacks at a time, each with a guard
   });
 }
 

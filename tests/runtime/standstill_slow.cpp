@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/standstill_slow.cpp — threads that run without virtual time passing until a
-// deadlock is reported.
+// tests/runtime/standstill_slow.cpp — contexts that run although virtual time does not advance,
+// until a deadlock is reported.
 #include <catch2/catch.hpp>
 
 #include "runtime/runtime.hpp"

@@ -32,7 +32,7 @@ void for_each_kind(Body&& body) {
     }
 }
 
-/// Records its number when it is destroyed.
+/// An object that records its number when it is destroyed.
 class NoteEnd {
  public:
   NoteEnd(Mutex& mutex, std::vector<int>& ended, int number)

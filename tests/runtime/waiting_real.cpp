@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/waiting_real.cpp — OS threads that wait and poll, or only wait
+// tests/runtime/waiting_real.cpp — OS threads that poll before they sleep, or only sleep.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using namespace test_support;
 
 namespace {
 
-/// Barrier: threads wait until the last of them has arrived.
+/// A barrier: each thread waits until the last thread has arrived.
 class Meeting {
  public:
   explicit Meeting(int threads) : threads_(threads) {}

@@ -14,7 +14,7 @@
 #include "tests/support/as_child.hpp"
 #include "tests/support/clocks.hpp"
 
-#ifndef PATHS_TSAN  // the thread sanitizer defers signals
+#ifndef PATHS_TSAN  // the thread sanitizer delivers signals too late
 using namespace std::chrono_literals;
 using namespace runtime;
 using namespace test_support;
@@ -25,7 +25,8 @@ constexpr auto patience = 50ms, much_longer = 600ms;
 
 using RealClock = std::chrono::steady_clock;  // tidy: real time
 
-/// Runs `work` in a child process while another context waits for `what never happens`.
+/// Runs `work` in a child process while another context waits forever. The reason of this wait has
+/// the text "what never happens".
 template <class Work>
 Said watched(const std::string& name, const Work& work) {
   return as_child(name, [&] {

@@ -52,7 +52,7 @@ TEST_CASE("yield: a cancelled service does not wait and a later wait still ends"
     task.cancel();
     task.join();
   });
-  // A task that was cancelled before it began has `has_ended` false and `yields` 0.
+  // A task that is cancelled before it begins yields 0 times and does not set `has_ended`.
   CHECK((yields == 1000) == has_ended);
 }
 

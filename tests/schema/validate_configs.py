@@ -84,7 +84,7 @@ def main():
     for name in MISSPELT:
         expect(False, f"broken/{name}.yaml", (TOP / f"configs/broken/{name}.yaml").read_text())
 
-    # The descriptions of kinds and words must match those of the program.
+    # The descriptions of kinds and words in the schema must match those of the program.
     writes = os.environ.get("PATHS_APPROVE")
     made = subprocess.run([TOP / "scripts/schema.py", *([] if writes else ["--check"]), program],
                           capture_output=True, text=True)

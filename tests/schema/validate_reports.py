@@ -85,7 +85,7 @@ def main():
             if error is not None:
                 failures.append(f"{name}: {error.json_path}: {error.message}")
             seen |= names_in(report)
-            # Every object is closed, so any unknown field is an error.
+            # The schema permits no additional fields, so any unknown field is an error.
             small = {key: value[:1] if isinstance(value, list) else value
                      for key, value in copy.deepcopy(report).items()}
             for one in objects_in(small):

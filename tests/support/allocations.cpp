@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/allocations.cpp — a counting `operator new`.
+// tests/support/allocations.cpp — an `operator new` that counts allocations.
 #include "tests/support/allocations.hpp"
 
 #include <array>

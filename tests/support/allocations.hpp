@@ -9,8 +9,8 @@ namespace test_support {
 /// which have an `operator new` of their own.
 std::uint64_t allocations();
 
-/// Selects the counter, 0 or 1, that also counts later allocations of the calling OS thread. With
-/// -1, only allocations() counts them.
+/// Selects the counter, 0 or 1, that also counts later allocations of the calling OS thread. -1 =
+/// no counter other than allocations().
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
 /// Returns the total size of the allocations that counter `whose` has counted, including memory

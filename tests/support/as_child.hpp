@@ -16,8 +16,8 @@ namespace test_support {
 inline constexpr const char* child_variable = "PATHS_TEST_CHILD";
 
 /// Runs `part` in a child process and returns the child's output and exit code. The child runs this
-/// test case again up to this call. There, this function does not return: if `part` does not end
-/// the process, the exit code is 0.
+/// test case again up to this call. In the child, this function never returns: if `part` returns,
+/// the child exits with code 0.
 template <class Part>
 Said as_child(const std::string& name, const Part& part) {
   const char* const wanted = std::getenv(child_variable);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/clocks.hpp — contexts on the virtual clock, or on both clocks; a stopwatch.
+// tests/support/clocks.hpp — test bodies on the virtual clock, the steady clock or both; a
+// stopwatch.
 #pragma once
 #include <catch2/catch.hpp>
 #include <chrono>

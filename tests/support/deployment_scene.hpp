@@ -45,12 +45,12 @@ inline double sum_of(const std::set<std::uint32_t>& hosts) {
 struct PlannedDeployment {
   std::set<std::uint32_t> hosts;
   std::shared_ptr<const paths::Plan> plan;
-  std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // rank of a host; UINT32_MAX = none
+  std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // rank of a thread; UINT32_MAX = none
   std::string label;
 };
 
-/// Returns deployments of 2 to 6 hosts each. In every fourth deployment, one host throws. In one of
-/// every `skipped_every` deployments, one host skips the deployment.
+/// Returns deployments of 2 to 6 hosts each. In every fourth deployment, one host throws. In every
+/// `skipped_every`-th deployment, one host does not take part.
 inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
                                                        std::uint32_t host_count,
                                                        std::uint32_t skipped_every,

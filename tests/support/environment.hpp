@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/environment.hpp — number and first seed of random cases, from PATHS_SEEDS and
-// PATHS_SEED.
+// tests/support/environment.hpp — number of random cases and their first seed, from the variables
+// PATHS_SEEDS and PATHS_SEED.
 #pragma once
 #include <cstdint>
 #include <cstdlib>

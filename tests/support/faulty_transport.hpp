@@ -31,7 +31,7 @@ struct Faults {
 };
 
 /// Local network whose transports have faults.
-/// Requires: outlives its transports.
+/// Requires: the network outlives its transports.
 class FaultyNetwork {
  public:
   FaultyNetwork(runtime::Runtime& runtime, std::size_t hosts, Faults faults)
@@ -52,7 +52,7 @@ class FaultyNetwork {
   struct Way {
     std::deque<AnyFrame> late;
     bool is_cut = false;
-    bool is_dropped = false;  // the connection closes when the delayed frames have been sent
+    bool is_dropped = false;  // drop() was called; closes after the delayed frames
   };
 
   class One final : public paths::Transport {
@@ -141,7 +141,7 @@ class FaultyNetwork {
   runtime::Mutex mutex_;
   runtime::Random random_;
   std::vector<paths::Receiver*> receivers_;
-  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // host at each end of a connection
+  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // host at each end of each connection
   std::map<paths::ConnectionId, Way> ways_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/folder.hpp — temporary folders and files, and a limit of the size of files.
+// tests/support/folder.hpp — temporary folders and files, and a limit for the size of files.
 #pragma once
 #include <stdlib.h>
 #include <sys/resource.h>

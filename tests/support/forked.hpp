@@ -29,7 +29,7 @@ class Forked {
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ > 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no child survives an aborted test
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child dies with its parent
     if (getppid() != parent) _exit(1);
     // Replaces the handlers of Catch2, which would print their own report.
     for (const int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
@@ -75,7 +75,7 @@ class Forked {
       std::fprintf(stderr, "process %d: %s\n", getpid(), error.what());
     } catch (const runtime::Stop& stop) {
       std::fprintf(stderr, "process %d: %s\n", getpid(), stop.what());
-    } catch (...) {  // after a failed REQUIRE, the child must not run the rest of the test
+    } catch (...) {  // A REQUIRE failed; the child must not run the rest of the test.
       std::fprintf(stderr, "process %d: a check failed\n", getpid());
     }
     return 1;
@@ -83,7 +83,7 @@ class Forked {
   pid_t pid_ = -1;
 };
 
-/// A value in memory that forked processes share.
+/// A value in memory that this process shares with the processes that it forks later.
 template <class T>
 class Between {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/forwarding_transport.hpp — base of transports that change parts of another one.
+// tests/support/forwarding_transport.hpp — base of transports that change parts of another
+// transport.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -16,7 +16,8 @@ inline void join_all(std::span<runtime::Task> tasks) {
   for (runtime::Task& task : tasks) task.join();
 }
 
-/// Threads that meet in one join, above a wrapper that returns each operation's payload.
+/// Threads that meet in one join. Below the join, a wrapper replies to each operation with the
+/// operation's payload.
 struct Joined {
   Joined(const std::string& kind, std::uint32_t threads, const Words& settings) {
     const std::uint32_t join = builder.wrapper(kind, "sum", settings);
@@ -35,7 +36,8 @@ struct Joined {
   double move(std::uint32_t thread, std::uint64_t sequence, double value) {
     return here->move_value(0, thread, sequence, value);
   }
-  /// Spawns a thread that moves after `delay`. Its result or error goes to `answers`.
+  /// Spawns a thread that moves after `delay`. Its result is appended to `values`, and its error
+  /// (or "nothing") to `answers`.
   runtime::Task later(base::Nanos delay, std::uint32_t thread, std::uint64_t sequence,
                       double value) {
     return here->spawn([=, this] {

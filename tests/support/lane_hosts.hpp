@@ -23,8 +23,9 @@ inline base::Settings link_settings(const std::string& text) {
   return text.empty() ? base::Settings() : base::parse_settings(text, "test");
 }
 
-/// Returns a plan with one cluster for each number in `sizes`. A cluster has that many hosts with
-/// one thread each, and its first host is its exit. Emulated links connect all clusters.
+/// Returns a plan with one cluster for each number in `sizes`, which is the cluster's number of
+/// hosts. Each host has one thread. The first host of a cluster is its exit. Emulated links connect
+/// all clusters.
 inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& sizes,
                                               const std::string& network, const std::string& wan) {
   auto plan = std::make_shared<paths::Plan>();
@@ -48,7 +49,8 @@ inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& 
   return plan;
 }
 
-/// Hosts in one process. The call that sends a frame also delivers it. kill() makes a host die.
+/// Hosts of a plan in one process. The call that sends a frame also delivers the frame to its
+/// receiver.
 class LaneHosts {
  public:
   LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
@@ -75,13 +77,14 @@ class LaneHosts {
       all_groups.push_back(hosts_[host]->lanes.group("all", all(), options));
     return all_groups;
   }
-  /// Kills a host. Its neighbours receive host_lost().
+  /// Makes a host neither send nor receive from now on. Hosts that exchanged frames with it receive
+  /// host_lost().
   void kill(std::uint32_t victim) {
     hosts_[victim]->is_dead = true;
     for (auto& host : hosts_)
       if (host->met.contains(victim)) host->lanes.host_lost(victim, "it died");
   }
-  /// Called with each frame before its delivery; may change the frame.
+  /// Called with each frame before its delivery. The function may change the frame.
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
   /// If set, frames of this kind are discarded.
   std::optional<paths::LaneKind> swallowed;
@@ -129,7 +132,7 @@ class LaneHosts {
     paths::MessageEndpoint lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
-  runtime::Mutex meeting_;  // protects `met`; on the steady clock, several threads call send()
+  runtime::Mutex meeting_;  // guards One::met: on the steady clock several threads call send()
   std::vector<std::unique_ptr<One>> hosts_;
 };
 

@@ -18,9 +18,9 @@
 
 namespace test_support {
 
-/// Transport that simulates the death of its host or the loss of connections, even while a thread
-/// sends. After die() it neither sends nor delivers frames. lose() reports connection_lost() to its
-/// receiver.
+/// Transport that simulates the death of its host or the loss of connections, also while a thread
+/// of the host sends. After die() it neither sends nor delivers frames. lose() reports
+/// connection_lost() to its receiver.
 /// Thread-safe.
 class Mortal final : public ForwardingTransport, public paths::Receiver {
  public:
@@ -103,7 +103,7 @@ class Mortal final : public ForwardingTransport, public paths::Receiver {
 };
 
 /// Makes all hosts of the plan of `sim`, each with `transport(host index)`. Calls `use` for each
-/// host in a thread of its own. Returns the text that Host::finish() returns for each host, indexed
+/// host in a thread of its own. Returns the text that Host::finish() returns on each host, indexed
 /// by host.
 /// Requires: the caller is a context of `runtime`.
 inline std::vector<std::string> run_hosts(
@@ -143,7 +143,7 @@ class MortalHosts {
         network_(sim.plan().hosts.size(), true) {}
 
   /// Returns the error that ended each thread, keyed by host name and indexed by thread; "" = the
-  /// thread function returned. Blocks until all hosts except the dead ones have ended. Throws:
+  /// thread function returned. Blocks until all hosts except the dead hosts have ended. Throws:
   /// Deadlock.
   std::map<std::string, std::vector<std::string>> run(const std::function<void()>& meanwhile = {}) {
     runtime_.run([&] {
@@ -163,7 +163,8 @@ class MortalHosts {
     return ended_;
   }
 
-  /// Kills a host: none of its frames arrives afterwards. May be called from any context.
+  /// Kills a host: no frame from or to this host arrives afterwards. May be called from any
+  /// context.
   void kill(std::uint32_t victim) {
     has_killed_ = true;
     transports_[victim]->die();

@@ -77,8 +77,7 @@ class PlanBuilder {
     plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
     return index;
   }
-  /// Adds a wrapper for the end of a path. It replies to each operation with the operation's
-  /// payload.
+  /// Adds a wrapper that ends a path. It replies to each operation with the operation's payload.
   std::uint32_t returns() {
     return does("end", [](paths::Operation operation, paths::Next) {
       paths::Result result;
@@ -92,7 +91,7 @@ class PlanBuilder {
     plan_->deadline = deadline;
     plan_->deadline_written = true;
   }
-  /// Adds a wrapper that calls `function`.
+  /// Adds a wrapper that calls `function` for each operation.
   std::uint32_t does(const std::string& name, Does::Function function) {
     paths::WrapperKind kind;
     kind.name = "does " + name;
@@ -116,8 +115,8 @@ class PlanBuilder {
   }
 
   /// Adds a path for `threads` threads through `wrappers`, in order from the threads down. If an
-  /// earlier path has the same joining wrapper, the new path shares the stages from there on.
-  /// Returns the index of the path.
+  /// earlier path has the same joining wrapper, the new path shares the stages from this wrapper
+  /// on. Returns the index of the path.
   std::uint32_t path(const std::string& graph, std::uint32_t threads,
                      const std::vector<std::uint32_t>& wrappers) {
     std::uint32_t width = std::max(1u, threads);
@@ -174,7 +173,8 @@ class OneHost {
   base::Nanos now() const { return runtime_.now(); }
   void sleep(base::Nanos span) { runtime_.sleep_for(span); }
 
-  /// Starts the host and runs `main`. Cancels contexts that still run afterwards.
+  /// Starts the host and runs `main`. When `main` has returned, cancels all contexts that still
+  /// run.
   void run(const std::function<void()>& main) {
     runtime_.run([&] {
       host_.start();

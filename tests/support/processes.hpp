@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/processes.hpp — hosts of a plan as processes, which can be killed.
+// tests/support/processes.hpp — hosts of a plan as child processes, which tests can kill.
 #pragma once
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,8 @@
 namespace test_support {
 
 /// Returns the first of `count` consecutive ports that no other process uses. This process and its
-/// children keep them until they end, because tests and runs of `paths run` use ports in parallel.
+/// children reserve these ports until they end, because tests and runs of `paths run` use ports in
+/// parallel.
 inline int free_ports(int count) {
   static std::vector<paths::FreePorts> held;
   auto taken = paths::FreePorts::take(static_cast<std::size_t>(count));
@@ -37,7 +38,7 @@ inline int free_ports(int count) {
 /// Returns a path for sockets at which no file exists. Its folder is removed with this process,
 /// because hosts that a test kills leave their sockets.
 inline std::string new_socket_path() {
-  static const Folder folder("/tmp");  // the names of sockets are short
+  static const Folder folder("/tmp");  // paths of sockets must be short
   static int count = 0;
   return folder.file(std::to_string(++count));
 }
@@ -68,7 +69,7 @@ class HostProcess {
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ == 0) {
       close(ends[0]);
-      // Warnings on standard error also go to the test.
+      // The test reads standard output and standard error, because warnings go to standard error.
       for (const int number : {STDOUT_FILENO, STDERR_FILENO}) dup2(ends[1], number);
       _exit(run(program, ends[1]));
     }
@@ -96,8 +97,8 @@ class HostProcess {
     ::kill(pid_, number);
   }
   /// Reads output until it has a line that begins with `beginning`. Returns false if the process
-  /// ends before that, or prints nothing for `milliseconds`; the next assertion that fails then
-  /// shows what the process printed.
+  /// ends before that, or prints nothing for `milliseconds`. In this case, the next failing
+  /// assertion shows what the process printed.
   bool says(const std::string& beginning, int milliseconds = 120'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos) {
       if (read_more(milliseconds)) continue;
@@ -225,7 +226,7 @@ void each_end(HostProcesses& hosts, const Check& check, int milliseconds = 120'0
   }
 }
 
-/// Waits for the end of each host and checks that none reports a failure.
+/// Waits for the end of each host and checks that no host reports a failure.
 inline void check_all_end_well(HostProcesses& hosts) {
   each_end(hosts, [](const std::string&, const HostProcess& process, int code) {
     CHECK(code == 0);
@@ -233,10 +234,10 @@ inline void check_all_end_well(HostProcesses& hosts) {
   });
 }
 
-constexpr int soon = 5000;  ///< milliseconds in which a host must detect the loss of another
+constexpr int soon = 5000;  ///< milliseconds in which a host must detect the loss of another host
 
-/// Waits for the end of each host. Checks that each host fails soon, that `threads(name)` of its
-/// threads fail, and that each error names the lost host.
+/// Waits for the end of each host. Checks that each host fails soon, that `threads(name)` threads
+/// of the host fail, and that each error names the lost host.
 inline void check_loss(HostProcesses& hosts, const std::string& lost,
                        const std::function<std::size_t(const std::string& name)>& threads) {
   const auto check = [&](const std::string& name, const HostProcess& process, int code) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/raw_peer.hpp — a peer that writes the bytes of docs/reference/wire.md itself.
+// tests/support/raw_peer.hpp — a peer that encodes frames itself, as docs/reference/wire.md defines
+// them.
 //
-// This file does not use the encoder of the library, because that cannot write invalid bytes.
+// This file does not use the encoder of the library, because the encoder cannot write invalid
+// bytes.
 #pragma once
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -28,7 +30,8 @@ std::string little_endian(Unsigned value) {
 
 inline std::string zmtp_signature() { return "\xff" + std::string(8, '\0') + "\x7f"; }
 
-/// Returns the bytes before a part of a ZeroMQ message that announce its length.
+/// Returns the bytes that announce the length of a part of a ZeroMQ message, which precede the
+/// part.
 inline std::string zmtp_length(std::uint64_t bytes, bool has_more) {
   const std::string size = little_endian(bytes);
   return static_cast<char>(2 | (has_more ? 1 : 0)) + std::string(size.rbegin(), size.rend());
@@ -78,8 +81,8 @@ struct RawHeader {
   }
 };
 
-/// Returns the header of a hello from the second host of the plan to the first one, as a peer that
-/// knows the config could forge it.
+/// Returns the header of a hello from the second host of the plan to the first host. A peer that
+/// knows the config could forge this header.
 inline RawHeader header_of_second_host(const paths::Plan& plan) {
   return {.run_high = plan.digest.high,
           .run_low = plan.digest.low,
@@ -158,12 +161,12 @@ class RawPeer {
   }
   bool is_there() const { return is_there_; }
   void send_bytes(const std::string& bytes) {
-    // Fails if the other end has closed the connection.
+    // The send fails if the other end has closed the connection.
     if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) is_there_ = false;
   }
-  /// Reads the greeting and the READY of the other end. Called before messages are sent, because
-  /// ZeroMQ ends a connection on which messages arrive before it has sent both. Returns false if
-  /// the other end closes or stays silent.
+  /// Reads the greeting and the READY of the other end. Must be called before messages are sent,
+  /// because ZeroMQ ends a connection if messages arrive before ZeroMQ has sent its greeting and
+  /// READY. Returns false if the other end closes or stays silent.
   bool shake_hands() {
     constexpr std::size_t greeting_bytes = 64;
     constexpr int milliseconds = 20'000;
@@ -185,13 +188,14 @@ class RawPeer {
     shake_hands();
     send_bytes(zmtp_part(header, true) + zmtp_part(body, false));
   }
-  /// Sends the first part of a large body, as a message of its own.
+  /// Sends the header of a frame and the first part of its large body.
   void send_first_part(const std::string& header, const std::string& part, std::uint64_t total) {
     shake_hands();
     send_bytes(zmtp_part(header, true) + zmtp_part(part, true) +
                zmtp_part(little_endian(std::uint64_t{0}) + little_endian(total), false));
   }
-  /// Sends up to `bytes` bytes. Returns the number of bytes until the other end closed.
+  /// Sends up to `bytes` bytes. Returns the number of bytes that were sent before the other end
+  /// closed.
   std::uint64_t flood(std::uint64_t bytes) {
     const std::string some(64 << 10, 'x');
     std::uint64_t sent = 0;

@@ -35,7 +35,7 @@ inline paths::Plan read_config(const std::string& text, const paths::Overrides& 
 inline std::string low_level_of(const paths::Plan& plan) {
   return paths::print_plan(plan, wrappers::all_kinds());
 }
-/// Returns the error message for an invalid config, or "nothing" for a valid one.
+/// Returns the error message for an invalid config, or "nothing" for a valid config.
 inline std::string config_error(const std::string& text, const paths::Overrides& overrides = {}) {
   return thrown<base::ConfigError>([&] { read_config(text, overrides); });
 }

@@ -29,8 +29,8 @@ inline std::size_t shared_mappings() {
   return count;
 }
 
-/// Whether a sanitizer keeps memory that a program has freed. Then the resident memory of a process
-/// does not show what the program itself keeps.
+/// Whether a sanitizer keeps memory that the program has freed. If so, the resident memory of a
+/// process is larger than the memory that the program uses.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool keeps_freed_memory = true;
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/run_key.hpp — run keys for hosts that a test starts without `paths run`
+// tests/support/run_key.hpp — run keys for hosts that a test starts without `paths run`.
 #pragma once
 #include <array>
 #include <memory>
@@ -14,7 +14,7 @@ inline std::shared_ptr<const paths::RunKey> new_run_key() {
   return std::make_shared<const paths::RunKey>(paths::Secret::random());
 }
 
-/// Made before main(), so that all processes which the test forks have the same key.
+/// Key that is made before main(), so that all processes that the test forks have the same key.
 inline const std::shared_ptr<const paths::RunKey> key_of_test_process = new_run_key();
 
 /// Returns the run key of this test process and of the processes that it forks.

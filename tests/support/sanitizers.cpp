@@ -3,9 +3,10 @@
 // program.
 
 #ifdef __SANITIZE_THREAD__
-/// libzmq and libstdc++ are built without the sanitizer, so it reports false races in them. ZeroMQ
-/// passes messages between its threads. Copies of a std::runtime_error share their text, with a
-/// reference count inside the library.
+/// Returns the libraries whose reports the thread sanitizer suppresses. libzmq and libstdc++ are
+/// built without the sanitizer, so it reports false races in them. In libzmq these races are
+/// messages between its threads. In libstdc++ they are accesses to the reference count of a text,
+/// which copies of a std::runtime_error share.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libzmq.so\n"

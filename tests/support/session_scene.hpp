@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/session_scene.hpp — sessions and threads that the program creates.
+// tests/support/session_scene.hpp — sessions whose threads the program creates itself.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -87,8 +87,8 @@ struct SimResult {
 
 class Sim {
  public:
-  /// Reads the config. Its wrappers may be of every registered kind, of the kind `thrower`, and of
-  /// the kinds in `more`.
+  /// Reads the config `text`. The wrappers of the config may be of every registered kind, of the
+  /// kind `thrower`, and of the kinds in `more`.
   explicit Sim(const std::string& text, const paths::Overrides& overrides = {},
                const std::vector<paths::WrapperKind>& more = {}) {
     for (const paths::WrapperKind& kind : wrappers::all_kinds().all()) kinds_.add(kind);
@@ -141,7 +141,7 @@ class Sim {
     return result;
   }
 
-  /// Position at which a test can insert a wrapper: between two stages, or above the first stage of
+  /// Position at which with() can insert a wrapper: between two stages, or above the first stage of
   /// a path.
   struct Place {
     paths::StageId above = paths::no_stage;
@@ -203,7 +203,7 @@ class Sim {
     }
     return ranks;
   }
-  /// Returns whether any path through `place` has a wrapper of the kind `kind` above it.
+  /// Returns whether a path through `place` has a wrapper of the kind `kind` above `place`.
   bool kind_above(const Place& place, const std::string& kind) const {
     for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
       if (!passes(number, place)) continue;
@@ -247,7 +247,8 @@ struct RoundOutcome {
   friend bool operator==(const RoundOutcome&, const RoundOutcome&) = default;
 };
 
-/// Moves `value` once on the thread's path to `graph`. Returns a TravelError as an outcome.
+/// Moves `value` once into the thread's path of `graph`. Returns the result, or the text of the
+/// TravelError that the move throws.
 inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, double value) {
   RoundOutcome outcome;
   try {

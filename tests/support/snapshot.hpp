@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/snapshot.hpp — all records that a recorder has.
+// tests/support/snapshot.hpp — all records of a recorder, for tests that check them.
 #pragma once
 #include <vector>
 

@@ -15,8 +15,8 @@ inline std::int64_t sum_of(const std::vector<eventspace::TimeRow>& rows) {
   return sum;
 }
 
-/// Checks that the rows add up to the time of all threads. Checks that the critical path, and the
-/// prediction without a change, each have the length of the run.
+/// Checks that the rows of the report add up to the total time of all threads. Checks that the
+/// critical path, and the prediction without a change, each have the length of the run.
 inline void check_sums(const eventspace::TimeReport& time) {
   CHECK(sum_of(time.rows) == time.threads_nanos);
   for (const eventspace::TimeRow& row : time.rows) CHECK(row.nanos > 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/translate.cpp — text of exceptions that are no std::exception, for Catch2.
+// tests/support/translate.cpp — text that Catch2 prints for runtime::Stop, which is no
+// std::exception.
 #include <catch2/catch.hpp>
 
 #include "runtime/wait.hpp"

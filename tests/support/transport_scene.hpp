@@ -97,7 +97,7 @@ class Mailbox : public paths::Receiver {
   bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 20s, std::size_t count = 1) {
     return wait(runtime, span, [&] { return lost_.size() >= count; });
   }
-  /// Returns the frames that arrived. Requires: no frame is under way.
+  /// Returns the frames that arrived, in order. Requires: no frame is under way.
   const std::vector<Arrived>& frames() const { return frames_; }
   const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
   const std::vector<std::string>& turned_away() const { return turned_away_; }
@@ -167,7 +167,7 @@ struct Two {
     a->start(left);
     b->start(right);
   }
-  /// Starts both. Host b sends every frame back.
+  /// Starts both transports. Host b sends every frame back.
   void start_with_echo() {
     right.echo = b.get();
     start();
@@ -193,7 +193,8 @@ inline void between_two(const std::string& kind, const std::function<void(Two&)>
   });
 }
 
-/// Checks that `count` connections, made and dropped one after another, leave nothing behind.
+/// Makes and drops `count` connections, one after another. Checks that their descriptors and
+/// mappings are freed.
 inline void check_reconnections(const std::string& kind, std::uint64_t count) {
   between_two(kind, [count](Two& two) {
     two.start_with_echo();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/watchdog.cpp — reports of virtual runs without progress, in every test program.
+// tests/support/watchdog.cpp — watchdog that reports virtual runs without progress, in every test
+// program.
 #include "runtime/scheduler/watchdog.hpp"
 
 #include <chrono>

@@ -11,7 +11,7 @@
 
 namespace test_support {
 
-/// Failed checks of all threads. The destructor fails the test case if there are any.
+/// Failed checks of all threads. The destructor fails the test case if a check failed.
 /// Why: Catch2 must not be called by several threads at the same time.
 class Wrongs {
  public:

@@ -21,7 +21,7 @@ using namespace wrapper_tests;
 using paths::WrapperKind;
 
 /// Returns settings with which a kind can be tested between some threads and the end of a path;
-/// nullopt if the kind needs clusters. Those kinds have tests of their own.
+/// nullopt if the kind needs clusters. Kinds that need clusters have tests of their own.
 std::optional<std::string> settings_of(const WrapperKind& kind) {
   static const std::map<std::string, std::string> known = {
       {"allreduce", "template: f64"},   {"reduce", "template: f64"},
@@ -34,7 +34,7 @@ std::optional<std::string> settings_of(const WrapperKind& kind) {
   return found->second;
 }
 
-/// Returns the keys that `read` accepts. It finds them in the error message about an unknown key.
+/// Returns the keys that `read` accepts, as the error message about an unknown key lists them.
 std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& read) {
   const std::string stranger(30, '_');
   base::Mistakes mistakes;
@@ -116,7 +116,7 @@ class Trial {
   }
 
   static constexpr std::uint64_t rounds = 1'000;
-  /// Indices of the threads that got an error, keyed by round.
+  /// Threads that got an error in a round. Key: round; value: indices of the threads.
   std::map<std::uint64_t, std::set<std::uint32_t>> failed;
 
  private:

@@ -32,7 +32,7 @@ TEST_CASE("allreduce: only the last arriver continues down and all threads get t
   Summed t(3);
   t.meet({{3ms, 0, 0, 1}, {2ms, 1, 0, 2}, {1ms, 2, 0, 4}});
   REQUIRE(t.arrived.size() == 1);
-  CHECK(t.arrived[0].thread == 0);  // the last thread to arrive
+  CHECK(t.arrived[0].thread == 0);  // thread 0 arrived last, so it led the round
   CHECK(t.arrived[0].contributions == 3);
   CHECK(t.values == std::vector<double>{7, 7, 7});
   CHECK(t.answered_at == std::vector<Nanos>{3ms, 3ms, 3ms});
@@ -281,8 +281,8 @@ TEST_CASE("allreduce: an expired round still continues down so that joins below 
   here.run([&] {
     std::string below;
     runtime::Task other = here.spawn([&] {
-      // Alone, this operation would reach its deadline at 70 ms. The failure of the other path ends
-      // its wait at 50 ms.
+      // Alone, this operation would reach its deadline at 70 ms. But the other path fails at 50 ms,
+      // and this failure ends the wait.
       here.sleep(20ms);
       below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
       CHECK(here.now() == 50ms);
@@ -369,7 +369,7 @@ TEST_CASE("allreduce: a host that died is missing from the round after its last 
     paths::Operation gone = t.here->operation(0, 1, 0, OperationKind::release);
     if (says_why) gone.failure = t.here->host().failure("", 0, "host there is gone");
     thrown<TravelError>([&] { t.here->operate(gone); });
-    if (!says_why) {  // a withdrawal reaches the end of the path; a failure does not
+    if (!says_why) {  // only a withdrawal reaches the end of the path, not a failure
       REQUIRE(t.arrived.size() == 1);
       CHECK(t.arrived[0].sequence == 7);
     }
@@ -453,7 +453,8 @@ namespace {
 /// Rounds of values so large that waiting OS threads help to combine them.
 struct LargeRounds {
   static constexpr std::uint32_t threads = 4;
-  // Number of values. It is no multiple of the number of parts or of the values in a SIMD register.
+  // Number of values in a contribution. The number is not divisible by the number of parts, or by
+  // the number of values in a SIMD register.
   static constexpr std::size_t count = 300'001;
   explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
     settings.emplace_back("template", fmt::format("f64[{}]", count));
@@ -530,8 +531,8 @@ TEST_CASE("allreduce: with adopted large values only the sum takes memory and th
       });
     });
     const base::LargeMemory after = base::large_memory();
-    // The number can differ by one, because thread 0 counts while other threads are in the round
-    // before or after.
+    // The number can differ by one, because thread 0 counts while other threads are still in the
+    // previous round or already in the next round.
     CHECK(after.taken - before.taken <= rounds + 1);
     CHECK(after.taken - before.taken >= rounds - 1);
     CHECK(after.mapped - before.mapped == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/barrier_test.cpp — threads that all wait for the last one to arrive.
+// tests/wrappers/barrier_test.cpp — threads that all wait for the last thread to arrive.
 #include <catch2/catch.hpp>
 
 #include "tests/support/joined.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/broadcast_test.cpp — delivery of the root's value to all threads, while the root
-// never waits.
+// tests/wrappers/broadcast_test.cpp — delivery of the root's value to all threads. The root never
+// waits.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
@@ -49,8 +49,8 @@ struct Tree {
 };
 
 /// Path 0 has four threads, and the root of its broadcast never arrives. The stage below the
-/// broadcast takes 3 ms to fetch the value 42. From this stage only failures continue down, to a
-/// barrier that the thread of path 1 also enters.
+/// broadcast takes 3 ms to fetch the value 42. Only failures continue down from this stage. They
+/// reach a barrier, which the thread of path 1 also enters.
 struct Fetched {
   Fetched() {
     const auto upper = builder.wrapper("broadcast", "upper", Words{});
@@ -68,8 +68,8 @@ struct Fetched {
     builder.path("graph", 1, {lower, end});
     here.emplace(builder);
   }
-  /// Spawns a thread that contributes after `delay`. The thread of fetches() contributes a value,
-  /// the thread of fails() a failure.
+  /// fetches() spawns a thread that contributes a value after `delay`. fails() spawns a thread that
+  /// contributes a failure after `delay`.
   runtime::Task fetches(Nanos delay, std::uint32_t thread) { return later(delay, thread, nullptr); }
   runtime::Task fails(Nanos delay, std::uint32_t thread) {
     return later(delay, thread,

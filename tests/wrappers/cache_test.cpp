@@ -12,8 +12,8 @@ using base::Payload;
 using paths::OperationKind;
 using namespace wrapper_tests;
 
-/// Replies to a read as an element below the cache would: the value of each tuple is ten times its
-/// number, and the newest tuple has the number 7.
+/// Returns the reply of an element below the cache to a read. The value of each tuple is ten times
+/// its number. The newest tuple has the number 7.
 paths::Result tuple(const paths::Operation& operation) {
   paths::Result result;
   result.number = operation.kind == OperationKind::observe_number ? operation.number : 7;

@@ -19,7 +19,7 @@ namespace wrapper_tests {
 using test_support::NoTransport;
 using test_support::thrown;
 
-/// End of a chain, which calls a function of the test and records the operations that arrived.
+/// End of a chain. It calls a function of the test, and records the operations that arrive.
 class Answer final : public paths::BlockingWrapper {
  public:
   using Function = std::function<paths::Result(const paths::Operation&)>;

@@ -34,9 +34,9 @@ base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) 
   return writer.payload();
 }
 
-/// Returns the settings of the root of cluster b. It compares sums of non-negative values with 10.
-/// Some of the values can prove that `less: 10` fails, but only all of them can prove that it
-/// holds.
+/// Returns the settings of the root of cluster b. The root compares sums of non-negative values
+/// with 10. A part of the values can prove that `less: 10` fails. Only all values together can
+/// prove that `less: 10` holds.
 Entries settings_of(const char* relaxation) {
   return {{word("relaxation"), word(relaxation)},
           {word("template"), word("f64")},
@@ -137,7 +137,8 @@ TEST_CASE("condition_check: the tuple carries the newest exact pair and none bef
     CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
     t.move(1, 50);
     CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
-    // The result is proved, not exact; the tuple therefore still carries the pair of round 0.
+    // The result of round 2 is proved, but not exact. The tuple therefore still carries the pair
+    // (round, exact result) of round 0.
     t.move(2, 60);
     CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
   });
@@ -149,8 +150,8 @@ TEST_CASE(
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    // The value of the tuple, which is that of round 1, would mean that the condition of round 0
-    // fails. The tuple also contains a pair with which the exact result of round 0 is computed.
+    // The tuple has the value of round 1, with which the condition of round 0 would fail. But the
+    // tuple also contains a pair with which the exact result of round 0 is computed.
     CHECK(result.condition == Condition::holds);
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
@@ -252,7 +253,7 @@ TEST_CASE(
     CHECK_FALSE(t.element("b").error_mark());
     t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    // The root waits for c until 5 ms although a is broken, because c alone could have proved the
+    // Although a is broken, the root waits for c until 5 ms, because c alone could have proved the
     // result.
     CHECK(t.here->now() == 5ms);
     CHECK_THAT(t.element("b").error_mark().value().text, Catch::Contains("a is broken"));
@@ -340,7 +341,7 @@ TEST_CASE("condition_check: rounds are decided one after another in order") {
   });
 }
 
-/// A root whose requests ask for `ask_for` tuples each.
+/// A root that requests tuples of the other clusters. Each request is for `ask_for` tuples.
 struct Asker : Root {
   explicit Asker(const char* ask_for = "1") : Root("conditional", false, ask_for) {}
 };
@@ -377,8 +378,8 @@ TEST_CASE(
     t.cache("c", tuple(0, 6));
     t.move(0, 1);  // decided by the cached values
     t.at(5ms, [&] {
-      // The root requests tuples from c only: c's last value, 6, is larger than a's and would
-      // suffice.
+      // The root requests tuples from c only. The last value of c, 6, is larger than the last value
+      // of a, and would suffice.
       CHECK(t.asked() == "c1");
       t.cache("c", tuple(1, 6));
     });
@@ -527,7 +528,7 @@ TEST_CASE("condition_check: it records the tuples that it read and those that it
     CHECK(test_support::snapshot(t.here->host().recorder()).empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
-    t.move(1, 3);  // a's tuple is two rounds ahead and arrived before the wait
+    t.move(1, 3);  // the tuple of a is two rounds ahead, and arrived before the root began to wait
   });
   const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);

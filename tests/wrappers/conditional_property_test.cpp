@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/conditional_property_test.cpp — a property of all relaxations on random
-// multi-clusters: each keeps its promise in every iteration of every cluster.
+// multi-clusters: each relaxation keeps its promise in every iteration of every cluster.
 //
 // PATHS_SEEDS=100000 sets the number of seeds. PATHS_SEED=17 runs only that seed.
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ using Kind = Relaxation::Kind;
 struct Counts {
   std::uint64_t scenes = 0;
   std::uint64_t decisions = 0;  // results of checked iterations
-  std::uint64_t remote = 0;     // decisions that the cluster's own value does not settle
+  std::uint64_t remote = 0;     // decisions for which the cluster's own value is not enough
   std::uint64_t proved = 0;
   std::uint64_t waited = 0;  // remote decisions for which a thread waited
   std::uint64_t wrong = 0;   // wrong conditions
@@ -48,8 +48,8 @@ struct Counts {
 
 // ---- results ---------------------------------------------------------------------------------
 
-/// Returns the mistake in an unchecked result, which must be the value of the thread or its
-/// cluster, without a wait; "" = none.
+/// Returns the mistake in an unchecked result; "" = no mistake. Such a result must be the value of
+/// the thread or of its cluster, and the thread must not have waited.
 std::string wrong_unchecked(const Scene& scene, std::uint32_t c, std::uint32_t thread,
                             std::uint64_t iteration, const Answer& answer) {
   const Result& result = answer.result;
@@ -95,8 +95,8 @@ std::string wrong_origin(const Scene& scene, std::uint32_t c, std::uint64_t abou
   if (origin.cluster == c || origin.cluster >= scene.clusters()) return "from no other cluster";
   if (origin.sequence < about) return "from a tuple about an earlier iteration";
   if (origin.nanos < 0) return "came later than it was used";
-  // The times in the origin are those of the thread that arrived last. Other threads waited for
-  // other durations, so they are not compared.
+  // The times in the origin are the times of the thread that arrived last. The times of other
+  // threads are not compared, because these threads waited for other durations.
   if (!answer.result.last_arriver) return "";
   if (origin.kind == Origin::Kind::cached && answer.took != Nanos(0)) return "cached, but waited";
   if (origin.kind == Origin::Kind::waited && answer.took.count() != origin.nanos)
@@ -128,7 +128,7 @@ bool fails_alone(const Scene& scene, std::uint32_t c, std::uint32_t thread,
          thread == scene.faulty_thread;
 }
 
-/// Returns the first checked iteration in which a cluster failed, or `iterations`.
+/// Returns the first checked iteration in which a cluster failed; `iterations` = it did not fail.
 std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answers) {
   std::uint64_t first = 0;
   while (first < scene.iterations && (!scene.is_checked(first) || answers[first].error.empty()))
@@ -136,8 +136,8 @@ std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answe
   return first;
 }
 
-/// Checks the first failed iteration of each cluster. Returns a mistake; "" = none. A cluster must
-/// not fail before the fault, nor while tuples of the other clusters still prove the result.
+/// Checks the first failed iteration of each cluster. Returns a mistake; "" = no mistake. A cluster
+/// must not fail before the fault, or while tuples of the other clusters still prove the result.
 std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::uint64_t>& failed) {
   const bool is_exactly_known = scene.fault == Fault::contribution || scene.fault == Fault::store;
   const bool has_fault = !is_exactly_known || scene.is_checked(scene.faulty_iteration);
@@ -164,9 +164,8 @@ std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::ui
   return "";
 }
 
-/// Checks failed iterations as wrong_failures_in_step() does, for batches. With batches, the
-/// iteration of each failure is known exactly: a cluster fails when it needs values that it never
-/// received.
+/// Checks failed iterations as wrong_failures_in_step() does, for batches. With batches, a cluster
+/// must fail in the first iteration that needs values that it never received.
 std::string wrong_failures_of_batches(const Scene& scene,
                                       const std::vector<std::uint64_t>& failed) {
   const std::uint64_t every = scene.relaxation().every, lag = scene.lag();

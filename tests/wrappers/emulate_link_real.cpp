@@ -22,8 +22,8 @@ paths:
   - {graph: log, host: far, threads: 0-5,
      through: [{wan: down}, forward: {to: here}, store: {element: log}]}
 )");
-  // The next host would refuse values of another type or in another order. A run without errors
-  // thus shows that the order was kept.
+  // The next host refuses values of another type or in another order. A run without errors
+  // therefore shows that the link kept the order.
   const auto program = [](paths::Thread& thread) {
     if (!thread.has_path("log")) return;
     paths::Path& log = thread.path("log");

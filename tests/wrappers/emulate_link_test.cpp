@@ -44,8 +44,8 @@ paths::Result another_tuple(const paths::Operation& operation) {
   return result;
 }
 
-/// One direction of a link. Operations of one path pass it on the way down, and results of another
-/// path on the way up.
+/// One direction of a link. Operations of one path pass the link on the way down. Results of
+/// another path pass it on the way up.
 struct Linked {
   explicit Linked(LinkModel model, Answer element_below = Answer())
       : element(std::move(element_below)), link(chain.deployment(), std::move(model)) {}
@@ -118,7 +118,7 @@ TEST_CASE("emulate_link: a tuple that returns unchanged costs no bytes") {
     CHECK(result.payload == zeros(500));
     CHECK(t.chain.now() == 10ms);
     // A small payload is stored inside the operation. The link cannot recognise that the reply has
-    // the payload of the request, and carries it again.
+    // the payload of the request. It therefore counts the bytes of the reply, which take 40 us.
     t.chain.operate(t.coming_up, move_of(zeros(40)));
     CHECK(t.chain.now() == 20ms + 40us);
   });

@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 using namespace test_support;
 
 /// Returns a program in which alpha-0 has the element `work`. Operations of beta-0 take 3 ms to the
-/// element, and their results 7 ms back. The thread of alpha-0 reaches it without delay. The
-/// wrapper of each direction of the link runs on the host that sends in this direction.
+/// element, and their results 7 ms back. The thread of alpha-0 reaches the element without delay.
+/// The wrapper of each direction of the link runs on the host that sends in this direction.
 Sim two_clusters(const std::string& element_options = "") {
   return Sim(fmt::format(
       "hosts:\n"

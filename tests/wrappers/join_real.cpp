@@ -12,13 +12,14 @@ TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory
                               "}}\ncollectives: {sum: {operation: sum, template: f64}}\n");
   constexpr int rounds = 1000;
   // Maximum number of allocations while thread 0 counts. A thread can start the next round while
-  // others are still in this round. The first time that this happens, which can be at any time, the
-  // join allocates a second round with its slots, entry and futex.
+  // other threads are still in this round. When this happens for the first time, at any time of the
+  // run, the join allocates a second round with its slots, entry and futex.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
   const auto program = [&](paths::Thread& one) {
     paths::Path& path = one.path("sum");
-    // These rounds are not counted. The other threads also run rounds while this one counts.
+    // A warm-up, whose allocations do not count. While thread 0 counts afterwards, the other
+    // threads run rounds, too.
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);
     const std::uint64_t before = test_support::allocations();
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);

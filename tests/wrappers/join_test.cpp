@@ -90,7 +90,7 @@ TEST_CASE("join: of a round that a withdrawal fails only the withdrawal continue
     paths::Operation leaves = here.operation(0, 1, 0, paths::OperationKind::withdraw);
     leaves.one_way = true;
     here.operate(std::move(leaves));
-    here.sleep(1ms);  // lets the waiter resume: on the virtual clock, after all ready contexts
+    here.sleep(1ms);  // ends after all ready contexts have run, so the waiter has resumed
   });
   REQUIRE(parked.failure != nullptr);
   CHECK_THAT(parked.failure->reason(), Catch::Contains("round 0: "));

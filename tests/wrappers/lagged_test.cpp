@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/lagged_test.cpp — rounds under way, whose results are returned by later rounds.
+// tests/wrappers/lagged_test.cpp — rounds whose results are returned by later rounds.
 #include "wrappers/lagged.hpp"
 
 #include <catch2/catch.hpp>
@@ -126,7 +126,7 @@ TEST_CASE("lagged: a failed contribution continues down at once and is due later
 TEST_CASE(
     "lagged: a release continues down after all results but announces the withdrawal before") {
   Late t;
-  t.refused = 1;  // round whose operation fails
+  t.refused = 1;  // number of the round whose operation fails
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 1}) t.move(sequence);
     t.chain.wait_until(3ms);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/observe_test.cpp — the wrapper at the end of a path that only reads an element.
+// tests/wrappers/observe_test.cpp — the wrapper `observe`, which ends a path that only reads an
+// element.
 #include "wrappers/observe.hpp"
 
 #include <catch2/catch.hpp>

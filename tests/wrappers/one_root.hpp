@@ -33,7 +33,7 @@ struct OneRoot {
     return test_support::thrown<paths::TravelError>([&] { move(sequence, value); });
   }
   pastset::Element& element(const char* name) { return *here->host().element(name); }
-  /// Runs `what` at time `when`, while the root waits.
+  /// Runs `what` at time `when` in a context of its own, so that the root can wait for its effect.
   void at(base::Nanos when, std::function<void()> what) {
     later.push_back(here->spawn([this, when, what] {
       here->runtime().sleep_until(when);
@@ -41,8 +41,8 @@ struct OneRoot {
     }));
   }
   void run(const std::function<void()>& main) { here->run(main); }
-  /// Ends the thread. Checks that the result element gets an error mark with the reason at the same
-  /// time.
+  /// Releases the thread's path. Checks that the result element `b` then has an error mark that
+  /// states the cause.
   void check_mark_at_end(bool has_failed) {
     run([&] {
       paths::Operation release = here->operation(0, 0, 0, paths::OperationKind::release);
@@ -58,9 +58,9 @@ struct OneRoot {
   std::vector<runtime::Task> later;
 };
 
-/// Returns the error message for a check with these settings, or "nothing". Before the check, the
-/// setting `key` gets the value `value`, or is removed if `value` is null. Element `other` has the
-/// template f64.
+/// Returns the error message for a wrapper of this kind with these settings, or "nothing" if they
+/// are valid. First the setting `key` gets the value `value`, or is removed if `value` is null.
+/// Element `other` has the template f64.
 inline std::string mistakes_with(const std::string& kind, const Entries& settings,
                                  const pastset::Template& of_elements, std::string_view key,
                                  const base::Settings& value) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/prefetch_test.cpp — a near copy of the newest tuple of a far element.
+// tests/wrappers/prefetch_test.cpp — prefetches, which copy the newest tuple of a far element into
+// a near element.
 #include "wrappers/prefetch.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,7 +17,7 @@ using paths::OperationKind;
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Elements far and near, with a link of 10 ms each way between them.
+/// An element `far` and an element `near`, with a link of 10 ms in each direction between them.
 struct Fetched {
   Fetched() {
     const auto number = *pastset::Template::parse("u64");

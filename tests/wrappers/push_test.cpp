@@ -17,7 +17,8 @@ using base::Nanos;
 using namespace std::chrono_literals;
 using namespace test_support;
 
-/// Elements near and far, connected by a link of 10 ms, and a record of the operations over it.
+/// An element `near` and an element `far`, connected by a link of 10 ms, and a record of the
+/// operations over the link.
 struct Pushed {
   enum class What : std::uint8_t { newest, every, asked };
   explicit Pushed(What what) {

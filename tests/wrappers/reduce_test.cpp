@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/reduce_test.cpp — a result for which only slot 0 waits and which only slot 0 gets.
+// tests/wrappers/reduce_test.cpp — reductions whose result only slot 0 gets; other slots do not
+// wait.
 #include <catch2/catch.hpp>
 #include <cmath>
 

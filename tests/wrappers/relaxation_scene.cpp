@@ -98,8 +98,8 @@ void Scene::draw_operation(Random& random) {
                                     Comparison::greater, Comparison::at_least, Comparison::equal);
 }
 
-/// Draws the values of all threads. Each iteration has a random scale, with which its sums vary.
-/// For logical operations, a value that decides alone is rare.
+/// Draws the values of all threads. Each iteration has a random scale, so that sums differ between
+/// iterations. For logical operations, a value that decides alone is rare.
 void Scene::draw_values(Random& random) {
   const double rare = 0.02 + 0.2 * random.unit();
   for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
@@ -128,8 +128,8 @@ base::Payload Scene::value(double drawn) const {
   });
 }
 
-/// Draws the constant of the condition. It is the result of random clusters in a random iteration,
-/// so that some results equal the constant.
+/// Draws the constant of the condition. The constant is the result of random clusters in a random
+/// iteration, so that some results equal the constant.
 void Scene::draw_constant(Random& random) {
   if (decision.condition->comparison == Comparison::is_true) return;
   const ClusterSet part =
@@ -266,7 +266,7 @@ class Link final : public paths::BlockingWrapper {
   Random& random_;
   const std::uint64_t fails_from_;
   const Saw saw_;
-  Nanos down_{0}, up_{0};  // arrival times of the last messages
+  Nanos down_{0}, up_{0};  // arrival time of the last message in each direction
 };
 
 }  // namespace

@@ -23,10 +23,10 @@ struct Relaxation {
   enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
   enum class Transfer : std::uint8_t { pull, push, demand };
   Kind kind = Kind::exact;
-  std::uint64_t rounds = 0;  ///< periodic: rounds from check to check; lagged, budget: lateness
-  std::uint64_t every = 1;   ///< budget: rounds in one message
+  std::uint64_t rounds = 0;  ///< periodic: rounds per check; lagged, budget: rounds of lateness
+  std::uint64_t every = 1;   ///< budget: number of rounds in one message
   Transfer transfer = Transfer::pull;
-  std::uint64_t count = 1;  ///< tuples in one request
+  std::uint64_t count = 1;  ///< number of tuples in one request
   bool all_to_all = true;
 
   bool is_late() const { return kind == Kind::lagged || kind == Kind::budget; }
@@ -41,9 +41,9 @@ enum class Fault : std::uint8_t {
   none,
   contribution,  ///< a thread's contribution fails
   store,         ///< the result element refuses a tuple
-  link,          ///< transfers from other clusters fail from some time on
-  asks,          ///< requests to other clusters fail from some time on
-  deadline,      ///< a thread arrives after the deadline
+  link,          ///< transfers from other clusters fail from one message on
+  asks,          ///< requests to other clusters fail from one message on
+  deadline,      ///< a thread arrives only after the deadline of a round
 };
 
 struct SceneOptions {
@@ -77,7 +77,7 @@ struct Scene {
            (iteration + 1) % relaxation().rounds == 0;
   }
   std::uint64_t lag() const { return relaxation().is_late() ? relaxation().rounds : 0; }
-  /// Returns the index of the first message that does not arrive over a failing link.
+  /// Returns the index of the first message that a failing link does not deliver.
   std::uint64_t faulty_message() const {
     if (!algorithm.all_to_all) return faulty_iteration;
     return has_batches() ? faulty_iteration / relaxation().every : faulty_iteration / 2;
@@ -115,7 +115,7 @@ struct Answer {
   Nanos took{0};
 };
 
-/// Requested and received tuples of one cluster from another.
+/// Number of tuples that one cluster requested and received from another cluster.
 struct Transferred {
   std::uint64_t asked = 0;  // requested tuples
   std::uint64_t came = 0;
@@ -127,8 +127,8 @@ using Saw = std::function<void(const paths::Operation&)>;
 
 /// The scene's clusters, all on one host. Each cluster has an allreduce, the wrappers of the
 /// relaxation and a store. For each pair of clusters, other wrappers transfer the results of one
-/// cluster to the other one over links. The links delay each message at random, and keep the order
-/// of messages.
+/// cluster to the other cluster over links. The links delay each message at random, and keep the
+/// order of messages.
 class MultiCluster {
  public:
   MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches switches);
@@ -141,8 +141,8 @@ class MultiCluster {
   const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
     return answers_.at(cluster);
   }
-  /// Returns the tuples that cluster `into` requested from cluster `from`, and those that it
-  /// received.
+  /// Returns the number of tuples that cluster `into` requested from cluster `from`, and the number
+  /// of tuples that it received.
   const Transferred& transferred(std::uint32_t into, std::uint32_t from) {
     return transferred_[{into, from}];
   }
@@ -172,7 +172,7 @@ class MultiCluster {
   runtime::Random link_random_;
   pastset::Template value_;
   test_support::PlanBuilder builder_;
-  std::vector<std::uint32_t> paths_;  // path of each cluster
+  std::vector<std::uint32_t> paths_;  // index of a cluster's path, indexed by cluster
   std::optional<test_support::OneHost> here_;
   std::vector<std::vector<std::vector<Answer>>> answers_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Transferred> transferred_;

@@ -217,7 +217,7 @@ TEST_CASE("session: a thread that ends without detaching is detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();  // destroys objects whose ranks other threads use now
+  kept.clear();  // destroys objects of ranks that other threads use now
   // This thread never detaches; the static pointer keeps the object reachable.
   static std::atomic<Attached*> dropped{nullptr};
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });

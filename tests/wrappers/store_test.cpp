@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/store_test.cpp — every operation on an element, through the end of a path.
+// tests/wrappers/store_test.cpp — all operations on an element, made through the `store` that ends
+// a path.
 #include "wrappers/store.hpp"
 
 #include <catch2/catch.hpp>

@@ -34,9 +34,9 @@ Nanos cross(const std::vector<LinkInstance*>& links, Nanos now, std::uint64_t by
   return arrived;
 }
 
-/// Two clusters of 4 hosts as in the golden examples of the evaluator. The network of each host
-/// carries 12.5 MB/s in each direction. The clusters are linked with 125 MB/s and 10 ms. Latency
-/// inside a cluster is 50 us; processors take no time.
+/// Two clusters of 4 hosts, as in golden_prices_test.cpp. The network of each host carries 12.5
+/// MB/s in each direction. The clusters are linked with 125 MB/s and 10 ms. Latency inside a
+/// cluster is 50 us; processors take no time.
 struct TwoClusters {
   TwoClusters() {
     for (int host = 0; host < 8; ++host) {
@@ -83,17 +83,18 @@ TEST_CASE(
 TEST_CASE("link instance: frames and whole messages queue for the same link") {
   LinkInstance link(a_byte_a_microsecond);
   link.pass(0ns, 1000);
-  // The second message waits for the first one, which has entered the link after 1 ms.
+  // The second message waits until the first message has entered the link, which takes 1 ms.
   CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);
   CHECK(link.pass(0ns, 1000) == 13ms);  // the third message waits for the first two
 }
 
 TEST_CASE("link instance: cut-through costs the time of the slowest link once") {
   LinkInstance slow(a_byte_a_microsecond), fast(LinkModel(1ms, 80e6)), last(a_byte_a_microsecond);
-  // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link immediately; the
-  // tail follows 1 ms later.
+  // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link immediately. The
+  // tail of the frame follows 1 ms later.
   CHECK(cross({&slow, &fast, &last}, 0ns, 1000, 1000) == 22ms);
-  // The fast link is free for other frames before the last byte has arrived at the receiver.
+  // The fast link is free for other frames at 10.1 ms, long before the last byte reaches the
+  // receiver.
   CHECK(fast.free_at() == 10ms + 100us);
   CHECK(last.free_at() == 12ms);
 }
@@ -116,7 +117,8 @@ TEST_CASE("link instance: control messages never wait and keep their order") {
   LinkInstance link(LinkModel({{0ns, 10ms, 8e6}, {5ms, 1ms, 8e6}}, 100ms));
   link.carry(0ns, 0ns, 1'000'000);
   CHECK(link.carry_control(4ms) == 14ms);
-  // This control message must not overtake the previous one. Alone, it would arrive at 6 ms + 1 ms.
+  // This control message must not overtake the previous control message. Without the previous
+  // message, this message would arrive at 6 ms + 1 ms.
   CHECK(link.carry_control(6ms) == 14ms);
   CHECK(link.carry_control(20ms) == 21ms);
 }

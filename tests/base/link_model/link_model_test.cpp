@@ -38,9 +38,9 @@ TEST_CASE("link model: a message without bytes takes only the latency") {
 }
 
 TEST_CASE("link model: fractions of a nanosecond are rounded up") {
-  const LinkModel link(Nanos(0), 3e9);  // 8 bits take 2.67 ns
+  const LinkModel link(Nanos(0), 3e9);  // a byte (8 bits) takes 2.67 ns
   CHECK(link.pass(Nanos(0), Nanos(0), 1).arrives == 3ns);
-  CHECK(link.pass(Nanos(0), Nanos(0), 3).arrives == 8ns);  // 24 bits take 8 ns exactly
+  CHECK(link.pass(Nanos(0), Nanos(0), 3).arrives == 8ns);  // 3 bytes take exactly 8 ns
 }
 
 TEST_CASE("link model: extremely large messages do not overflow") {
@@ -56,8 +56,8 @@ TEST_CASE("link model: a trace applies as of the departure of a message and repe
   CHECK(link.at(29ms).latency == 50ms);
   CHECK(link.at(30ms).latency == 5ms);
   CHECK(link.at(70ms).latency == 50ms);  // 70 ms is 10 ms into the third period of 30 ms
-  // The message is offered at 9 ms, but the link is busy until 10 ms. From then on, 1000 bytes take
-  // 1 ms.
+  // The message is offered at 9 ms, but the link is busy until 10 ms. Then the 1000 bytes take 1
+  // ms.
   CHECK(link.pass(9ms, 10ms, 1000).arrives == 10ms + 1ms + 50ms);
 }
 

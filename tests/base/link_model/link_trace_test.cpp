@@ -35,7 +35,7 @@ TEST_CASE("link trace: a line has seconds and a latency in ms and optionally a b
   CHECK(link->at(0ms).latency == 9'100us);
   CHECK(link->at(0ms).bits_per_second == 100e6);
   CHECK(link->at(500ms).latency == 12'750us);
-  // The rate is the default, because this line of the trace has no bandwidth.
+  // The rate is the default rate, because the line of the trace for this time has no bandwidth.
   CHECK(link->at(500ms).bits_per_second == 1e9);
   CHECK(link->at(1'250ms).latency == 10ms);
 }

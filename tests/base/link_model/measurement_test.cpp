@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/measurement_test.cpp — figures from samples of a machine that is busy at
-// times.
+// tests/base/link_model/measurement_test.cpp — figures from samples of a machine that other
+// programs sometimes use.
 #include "base/link_model/measurement.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ TEST_CASE(
 TEST_CASE("a small difference of large times requires times that are close together") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i)
-    // The two actions differ by 2 ms. The samples of each vary by 10 % of that, up and down.
+    // The two actions differ by 2 ms. The samples of each action vary by 10 % of 2 ms, up and down.
     difference.add({{100ms + i * 100us}, {102ms + i * 100us}});
   CHECK(difference.spread() == Approx(0.1));
   CHECK(difference.state() == State::more);
@@ -85,7 +85,7 @@ TEST_CASE("a measurement ends at its limit of batches including rejected ones") 
   CHECK(rejected.state() == State::more);
   rejected.add({{1ms}});
   CHECK(rejected.state() == State::over);
-  CHECK_FALSE(rejected.is_usable());  // one batch does not show how certain the figure is
+  CHECK_FALSE(rejected.is_usable());  // one batch does not show how certain a figure is
 }
 
 TEST_CASE("a measurement whose batches never agree has no figure") {

@@ -17,10 +17,10 @@ struct Request {
   Nanos at, time;
 };
 
-/// For each host, the times in nanoseconds at which its work ends.
+/// Times in nanoseconds at which pieces of work end, in order; indexed by host.
 using Ends = std::vector<std::vector<std::int64_t>>;
 
-/// Returns when the requests end. `requests` are sorted by time.
+/// Returns the times at which the requests for work end. `requests` are sorted by time.
 Ends ends_of(const std::vector<std::uint32_t>& machines, std::size_t cores,
              const std::vector<Request>& requests) {
   tuning::SharedCores<std::uint32_t> shared(machines, cores);
@@ -48,9 +48,10 @@ TEST_CASE("shared cores: with a core for each host, hosts do not slow each other
 
 TEST_CASE("shared cores: more hosts than cores work more slowly, at the same speed") {
   CHECK(ends_of({0, 0}, 1, {{0, 0ns, 10ns}, {1, 0ns, 10ns}}) == Ends{{20}, {20}});
-  // Until 20, each host does 10 of its work. Then host 0 works alone.
+  // Times in ns. Until 20, both hosts share one core, and each does 10 of its work. Then the work
+  // of host 1 has ended, and host 0 does its other 20 alone.
   CHECK(ends_of({0, 0}, 1, {{0, 0ns, 30ns}, {1, 0ns, 10ns}}) == Ends{{40}, {20}});
-  // Host 1 begins at 20, when host 0 has 10 left. Both are done with 10 at 40.
+  // Host 1 begins at 20, when host 0 has 10 left. At 40, each of them has done 10 more.
   CHECK(ends_of({0, 0}, 1, {{0, 0ns, 30ns}, {1, 20ns, 15ns}}) == Ends{{40}, {45}});
   CHECK(ends_of({0, 0, 0}, 2, {{0, 0ns, 10ns}, {1, 0ns, 10ns}, {2, 0ns, 10ns}}) ==
         Ends{{15}, {15}, {15}});
@@ -93,8 +94,8 @@ TEST_CASE("shared cores: random work ends when a step-by-step division of the co
       requests.push_back({static_cast<std::uint32_t>(random() % hosts), at,
                           Nanos(1 + static_cast<std::int64_t>(random() % 40))});
     }
-    // The reference divides each nanosecond among the hosts that have work when it begins. A piece
-    // therefore ends up to one nanosecond late, as the end of a piece is rounded up.
+    // The reference divides each nanosecond among the hosts that have work at the begin of this
+    // nanosecond. The end of a piece is rounded up, so a piece ends up to one nanosecond late.
     Ends expected(hosts);
     std::vector<std::deque<double>> left(hosts);
     std::size_t next = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/streams_test.cpp — messages on parallel streams of a link, if the end of a
-// message is reported late.
+// tests/base/link_model/streams_test.cpp — messages on parallel streams of a link, if the caller
+// reports the ends of messages late.
 #include "base/link_model/streams.hpp"
 
 #include <catch2/catch.hpp>
@@ -32,8 +32,8 @@ TEST_CASE("streams: a message offered late does not start before the previous on
   CHECK(first->stream_free == 6ms);
   streams.end_of_stream(pair, first->stream_free);
 
-  // Message `b` is due at 5.5 ms, while the stream is busy. The test offers it later, but with 5.5
-  // ms as its due time.
+  // Message `b` is due at 5.5 ms, while the stream is busy. The test offers `b` later, but states
+  // 5.5 ms as its due time.
   streams.offer(pair, {'b', 1000});
   const auto second = streams.start(5'500us, link);
   REQUIRE(second);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/best_test.cpp — choice of the best schedule, and its time compared with
-// the lower bound.
+// tests/collectives/cost/best_test.cpp — choice of the best schedule, and comparison of its time
+// with the lower bound.
 #include "collectives/cost/best.hpp"
 
 #include <catch2/catch.hpp>

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Count mebibyte = 1 << 20;
 
-/// Returns clusters of hosts at 100 Mbit. The clusters are 10 ms apart. A host needs 83,886,080 ns
-/// to send 1 MiB.
+/// Returns a network of clusters that are 10 ms apart. Hosts send at 100 Mbit/s, so a host needs
+/// 83,886,080 ns to send 1 MiB.
 Network network_of(const std::vector<std::size_t>& sizes, double wide_rate = 1e9) {
   return uniform_network(std::make_shared<const Topology>(Topology::clustered(sizes)),
                          {50us, 100e6}, {10ms, wide_rate});
@@ -44,16 +44,16 @@ TEST_CASE("bound: all bytes cross a slow link and both of two parallel links") {
 
 TEST_CASE("bound: an allreduce takes 2 (P - 1) transfers of each element") {
   // The bound is the greater of two times: 2 * 7/8 transfers of 83,886,080 ns, or a latency of 10
-  // ms and one transfer. At 1 MiB the first one is greater, at 64 KiB the second one.
+  // ms and one transfer. At 1 MiB the first time is greater, at 64 KiB the second time.
   CHECK(bound(Collective::allreduce, network_of({4, 4}), mebibyte) == 146'800'640);
   CHECK(bound(Collective::allreduce, network_of({4, 4}), 64 * 1024) == 15'242'880);
 }
 
 TEST_CASE(
     "bound: blocks of far hosts arrive after their latency and near ones fill the time before") {
-  // A host receives three blocks of its own cluster and four blocks of the other one. The bound is
-  // the greater of two times: a latency of 10 ms and four far blocks, or a latency of 50 us and all
-  // seven blocks.
+  // A host receives three blocks of its own cluster and four blocks of the other cluster. The bound
+  // is the greater of two times: a latency of 10 ms and four far blocks, or a latency of 50 us and
+  // all seven blocks.
   const std::int64_t block = 83'886'080;
   CHECK(bound(Collective::gather, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
   CHECK(bound(Collective::scatter, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
@@ -70,7 +70,7 @@ TEST_CASE("bound: summed contributions arrive as one block") {
 TEST_CASE("bound: a barrier waits for the farthest host over the shortest route") {
   Network network = network_of({1, 1, 1});
   CHECK(bound(Collective::barrier, network, 0) == 10'000'000);
-  // The route from 0 over 2 to 1 is now shorter than the direct link.
+  // The direct link takes 100 ms. The route from 0 over 2 to 1 takes only 2 * 10 ms.
   network.links[1].model = tuning::LinkModel(100ms, 1e9);
   CHECK(bound(Collective::barrier, network, 0) == 20'000'000);
 }
@@ -99,7 +99,7 @@ TEST_CASE(
   pair.exits = {0, 1};
   CHECK(bound(Collective::broadcast, pair, mebibyte) == 10'000'000 - 50'000 + 8'388'608);
 
-  // Four hosts, which send through an exit, have 1 MiB each for the other cluster.
+  // Hosts 1 to 4 send 1 MiB each to the other cluster through their exit, host 0.
   Network exits = network_of({5, 1}, 10e9);
   exits.exits = {0, 5};
   CHECK(bound(Collective::gather, exits, mebibyte, 5) == 10'000'000 + 4 * 83'886'080);

@@ -63,8 +63,8 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
 }
 
 TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
-  // At 200 ns host 0 has received 100 bytes of host 1. It must forward these bytes to host 2, which
-  // forwards them to host 1. At that time, host 0 is already sending 1000 bytes to host 3.
+  // At 200 ns host 0 has received 100 bytes of host 1. Host 0 must forward these bytes to host 2,
+  // and host 2 forwards them to host 1. At 200 ns, host 0 is already sending 1000 bytes to host 3.
   const std::vector<Part> parts{
       in_turn({receives(1, cells(0, 100)), sends(2, cells(0, 100)), sends(3, cells(1000, 1000))}),
       in_turn({sends(0, cells(0, 100)), receives(2, cells(500, 100))}),
@@ -96,17 +96,18 @@ TEST_CASE("evaluator: a message without credit waits one latency for its grant")
 }
 
 TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
-  // Host 1 receives the bytes of host 0 only after all bytes of host 2. It grants the rest of host
-  // 0's bytes only then.
+  // Host 1 receives the bytes of host 0 only after all bytes of host 2. Host 1 grants no bytes of
+  // host 0 beyond the credit until it begins to receive these bytes.
   const std::vector<Part> parts{sends(1, cells(0, 300)),
                                 in_turn({receives(2, cells(0, 900)), receives(0, cells(0, 300))}),
                                 sends(1, cells(0, 900))};
   const Network network = nanoseconds({3});
-  // With much credit, all bytes of host 0 are already at host 1, which receives them without a
-  // pause.
+  // With much credit, all bytes of host 0 already wait at host 1. All 900 + 300 bytes pass without
+  // a pause, after a latency of 100 ns.
   CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
-  // First one frame of host 0 passes, then all frames of host 2. The rest of host 0 is granted at
-  // 1100 ns and arrives 400 ns later.
+  // One frame of host 0 arrives before all frames of host 2, so these 100 + 900 bytes pass until
+  // 1100 ns. Then host 1 grants the other bytes of host 0. The grant takes 100 ns, the other bytes
+  // take 200 ns, and their latency is 100 ns.
   CHECK(time_of(parts, network, {.credit = 228}) == 1100 + 100 + 200 + 100);
 }
 
@@ -116,8 +117,8 @@ TEST_CASE("evaluator: a message without credit yields to one that has a grant") 
   const std::vector<Part> parts{in_turn({sends(1, cells(0, 100)), sends(2, cells(100, 100))}),
                                 in_turn({receives(2, cells(0, 100)), receives(0, cells(0, 100))}),
                                 in_turn({receives(0, cells(0, 100)), sends(1, cells(0, 100))})};
-  // B takes 300 ns with its grant. C takes 200 ns, because its grant arrived earlier. A takes 300
-  // ns with its grant.
+  // B takes 300 ns including its grant. Then C takes only 200 ns, because the grant of C was sent
+  // early. Then A takes 300 ns including its grant.
   CHECK(time_of(parts, nanoseconds({3}), {.credit = 0}) == 800);
 }
 
@@ -153,8 +154,8 @@ TEST_CASE("evaluator: frames wait for a stream of their hosts and streams take t
   CHECK(time_of(one, network) == 700 + 200 + 1000);
   network.striping = 2;
   CHECK(time_of(one, network) == 400 + 200 + 1000);
-  // Two hosts send over a link at the same time. In the first network each has a stream of its own.
-  // In the second one, the link has one stream for both.
+  // Two hosts send over a link at the same time. At first, each host has a stream of its own.
+  // Later, the link has only one stream for both hosts.
   const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
                               receives(0, cells(0, 200)), receives(1, cells(0, 200))};
   Network pairs = nanoseconds({2, 2});
@@ -168,7 +169,8 @@ TEST_CASE("evaluator: messages cost their hosts processor time one after the oth
   Network network = nanoseconds({3});
   network.message_cost = 10ns;
   CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
-  // Two messages arrive, at 200 + 10 and 300 + 10 ns.
+  // Two messages arrive at host 2, at 150 + 200 and 150 + 300 ns. Host 2 spends 150 ns on each
+  // message, one after the other.
   network.message_cost = 150ns;
   const std::vector<Part> parts{
       sends(2, cells(0, 100)), sends(2, cells(0, 100)),
@@ -177,7 +179,8 @@ TEST_CASE("evaluator: messages cost their hosts processor time one after the oth
 }
 
 TEST_CASE("evaluator: a host whose folds take time folds one block after the other") {
-  // 100 bytes arrive from each of two hosts, at 200 and 300 ns. A fold accesses 300 bytes in 30 ns.
+  // 100 bytes arrive from each of two hosts, at 200 and 300 ns. A fold accesses 300 bytes. At 10
+  // bytes per ns, a fold takes 30 ns.
   Network network = nanoseconds({3});
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(1, cells(0, 100));
@@ -192,7 +195,7 @@ TEST_CASE("evaluator: a host whose folds take time folds one block after the oth
   network.fold_bytes_per_second = 10e9;
   CHECK(time_of(parts, network) == 300 + 30 + 200);
   network.fold_bytes_per_second = 1e9;
-  // The second fold waits for the end of the first one.
+  // A fold takes 300 ns. The second fold waits for the end of the first fold.
   CHECK(time_of(parts, network) == 300 + 300 + 300);
 }
 
@@ -260,7 +263,7 @@ TEST_CASE("evaluator: a receiving port grants one message at a time in the order
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
   // Host 2 grants the message of host 1 first. Host 1 can send this message only after it has
   // received 300 bytes of host 0, at 400 ns. Host 2 grants the message of host 0 only after it has
-  // received that of host 1.
+  // received the message of host 1.
   const std::vector<Part> late{in_turn({sends(1, cells(0, 300)), sends(2, cells(0, 100))}),
                                in_turn({receives(0, cells(0, 300)), sends(2, cells(0, 300))}),
                                in_turn({receives(1, cells(0, 300)), receives(0, cells(300, 100))})};
@@ -274,8 +277,8 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
-  // Two messages of 400 bytes arrive from another cluster. If the host has one receiving port they
-  // arrive one after the other. If it has two ports they arrive at the same time.
+  // Two messages of 400 bytes arrive from another cluster. With one receiving port, they arrive one
+  // after the other. With two ports, they arrive at the same time.
   const std::vector<Part> far{in_turn({receives(1, cells(0, 400)), receives(2, cells(400, 400))}),
                               sends(0, cells(0, 400)), sends(0, cells(400, 400))};
   const Network two = nanoseconds({1, 2});
@@ -285,7 +288,7 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
 }
 
 TEST_CASE("evaluator: sending ports for other clusters do not affect those of the own cluster") {
-  // Each message occupies its port for 1000 ns in addition to the time that it takes to leave.
+  // Each message occupies its port for 1000 ns longer than its bytes need to leave the host.
   const std::vector<Part> parts{in_turn({sends(2, cells(0, 100)), sends(1, cells(0, 100))}),
                                 receives(0, cells(0, 100)), receives(0, cells(0, 100))};
   const Network network = nanoseconds({2, 1});
@@ -318,8 +321,8 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 500);
   ports.is_half_duplex = true;
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
-  // Two hosts exchange data by sending alternately. With steps in order, both would wait to receive
-  // first.
+  // Two hosts with half duplex exchange data by sending alternately. If each host executed its
+  // steps in order, each host would wait for the message of the other host first.
   const std::vector<Part> exchange{
       in_turn({receives(1, cells(0, 100)), sends(1, cells(100, 100))}),
       in_turn({receives(0, cells(0, 100)), sends(0, cells(100, 100))})};
@@ -339,8 +342,8 @@ TEST_CASE("evaluator: in order a step that cannot proceed holds up the later one
       in_turn({receives(0, cells(0, 100)), receives(1, cells(100, 300))})};
   const Network network = nanoseconds({4});
   Ports ports{.sending = 1, .receiving = 1};
-  // Host 0 first sends to host 3, and host 1 first sends to host 2. Hosts 3 and 2 receive these
-  // messages first, at 200 and 400 ns. The bytes of host 1 for host 3 leave at 300 ns.
+  // Host 0 first sends to host 3, which has received this message at 200 ns. Host 1 sends to host 3
+  // until 300 ns, and then to host 2. The message to host 2 takes 400 ns.
   CHECK(time_of(parts, network, {.ports = ports}) == 300 + 400);
   // Host 0 waits for host 2, host 2 for host 1, host 1 for host 3, and host 3 for host 0.
   ports.are_in_order = true;

@@ -17,8 +17,8 @@ using namespace pricing;
 
 namespace {
 
-/// Value of an element. It consists of an expression and a sum. The operation of the expression
-/// neither commutes nor associates; that of the sum does both.
+/// Value of an element: an expression and a sum. The operation of the expression neither commutes
+/// nor associates. The operation of the sum does both.
 struct Value {
   std::uint64_t expression = 0, sum = 0;
   friend bool operator==(const Value&, const Value&) = default;
@@ -40,8 +40,8 @@ Value given(Rank rank, Count at) {
 
 using Memory = std::map<Buffer, std::map<Count, Value>>;
 
-/// Executes the steps of all participants one at a time. Each time, it chooses a random one of the
-/// steps that may be executed.
+/// Executes the steps of all participants one at a time. The next step is random among the steps
+/// that may be executed.
 class Execution {
  public:
   Execution(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
@@ -166,7 +166,8 @@ Value canonical(const Topology& group, std::size_t level, std::size_t number, Co
 }
 
 struct Expected {
-  // Expected values. The expressions are compared only if `is_exact`, the sums always.
+  // Expected values. The test always compares the sums. It compares the expressions only if
+  // `is_exact`.
   std::vector<Value> cells;
   bool is_exact = true;
 };
@@ -221,7 +222,7 @@ void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Param
   if (task.collective == Collective::barrier) return;
   const bool is_canonical =
       is_reduction(task.collective) && algorithm.order(task, parameters) == Order::canonical;
-  std::map<Count, std::uint64_t> agreed;  // expression by index, equal on all participants
+  std::map<Count, std::uint64_t> agreed;  // expression by index, the same on all participants
   for (Rank me = 0; me < task.size(); ++me) {
     const Expected wanted = expected(task, me, is_canonical);
     const std::map<Count, Value>& result = execution.result(me);

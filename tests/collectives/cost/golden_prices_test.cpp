@@ -24,7 +24,7 @@ Network two_by_four() {
 struct Row {
   Collective collective;
   std::string algorithm, parameters;
-  std::int64_t microseconds_tenths;  // predicted time in units of 0.1 us
+  std::int64_t microseconds_tenths;  // predicted time in tenths of a microsecond
   std::uint64_t messages, across;
   Bytes bytes_across;
 };

@@ -46,7 +46,7 @@ const std::map<std::string, std::string> shapes{
     {"flat", "flat"},          {"chain", "chain"},       {"binary", "kary,arity=2"},
     {"4-ary", "kary,arity=4"}, {"binomial", "binomial"}, {"4-nomial", "knomial,arity=4"}};
 
-using Sizes = std::vector<std::pair<std::size_t, Count>>;  // hosts and segments
+using Sizes = std::vector<std::pair<std::size_t, Count>>;  // numbers of hosts and of segments
 
 void check(
     Collective collective, const Sizes& sizes,
@@ -116,8 +116,8 @@ TEST_CASE("evaluator: a window delays the preparation of frames, and a port is n
   for (Count segments = 1; segments <= 8; ++segments)
     CHECK(time_of(Collective::broadcast, "flat", segments, network) ==
           17 + 4 * static_cast<double>(segments - 1));
-  // The plain implementation also shows when the sender has prepared each segment. In it a byte
-  // takes 1 ns, so its times are those of this network divided by 40.
+  // The plain implementation also shows when the sender has prepared each segment. The plain
+  // implementation sends one byte per ns, so its times are the times of this network divided by 40.
   const Algorithm& algorithm = algorithm_named("tree");
   const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 8 * segment);
   const auto programs = programs_of(algorithm, task, algorithm.read("shape=flat,segment=100"));
@@ -157,12 +157,13 @@ TEST_CASE("evaluator: an exit spends its time for each frame that it passes on")
   CHECK(with - without == 3);
   Network chain = network_of({2, 1}, {1010us, 0});
   chain.exits = {1, 2};
-  // Times in us. From host 0 to host 1: 17. From host 1, which is the exit, over the link: 1 + 1000
-  // + 2.
+  // Times in us. From host 0 to host 1, which is the exit: 17. From host 1 over the link to host 2:
+  // 1 + 1000 + 2.
   CHECK(time_of(Collective::broadcast, "chain", 1, chain) == 17 + 1003);
   chain.exits = {0, 2};
-  // Times in us. From host 1 over its port to the exit: 1 + 4 + 10. The head reaches the exit after
-  // 11, the exit needs 3, and the tail follows after 4.
+  // Times in us. From host 0 to host 1: 17. From host 1 to its exit, host 0: the head reaches the
+  // exit after 1 + 10, the exit needs 3, and the tail follows 4 later. From the exit over the link
+  // to host 2: 1000 + 2.
   CHECK(time_of(Collective::broadcast, "chain", 1, chain) == 17 + 1 + 10 + 3 + 4 + 1000 + 2);
 }
 
@@ -172,7 +173,7 @@ TEST_CASE("evaluator: random schedules take the times of a plain implementation"
   for (int round = 0; round < 400; ++round) {
     const std::size_t hosts = 2 + random() % 7;
     const auto topology = std::make_shared<const Topology>(Topology::clustered({hosts}));
-    // Coarse times make many events fall on the same instant.
+    // If all times are multiples of 50, many events occur at the same time.
     const std::uint64_t unit = random() % 2 == 0 ? 1 : 50;
     const auto chance = [&](std::uint64_t most) {
       return base::Nanos(random() % (most / unit + 1) * unit);

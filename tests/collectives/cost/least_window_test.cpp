@@ -36,8 +36,8 @@ bool ends(const MakePrograms& make, const Network& network, std::size_t window,
   }
 }
 
-/// Tries every window upwards from 1 and returns the first that suffices; nullopt if even a huge
-/// window does not suffice.
+/// Tries every window upwards from 1 and returns the first window that suffices. Returns nullopt if
+/// even a huge window does not suffice.
 std::optional<std::size_t> first_that_ends(const MakePrograms& make, const Network& network,
                                            const Ports& ports) {
   if (!ends(make, network, 100'000, ports)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/plain_evaluator.cpp — the rules of predicted times with costs of hosts,
-// without regard to speed.
+// tests/collectives/cost/plain_evaluator.cpp — a simple but slow evaluator of schedules with costs
+// of hosts, for comparison.
 #include "tests/collectives/cost/plain_evaluator.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using collectives::Action;
 using collectives::Rank;
 
 enum class What { prepared, left, computed, received, arrived };
-/// An event at a host. `source` and `step` identify a message or a step.
+/// An event at a host. `source` (a rank) and `step` (an index) identify a message or a step.
 struct Event {
   What what;
   Rank host, source;
@@ -28,15 +28,15 @@ struct Event {
 
 struct Step {
   collectives::Step step;
-  std::vector<std::size_t> earlier;      // steps for which this step waits
-  std::pair<Rank, std::size_t> partner;  // other end of a message
+  std::vector<std::size_t> earlier;      // earlier steps that must end before this step
+  std::pair<Rank, std::size_t> partner;  // rank and step at the other end
   bool has_begun = false, has_arrived = false, is_done = false;
 };
 
 struct Host {
   collectives::Steps text;
   std::vector<Step> steps;
-  std::set<std::size_t> sends;  // ready messages
+  std::set<std::size_t> sends;  // indices of send steps that are ready
   Nanos works_until{0}, port_free{0};
   std::uint64_t in_hand = 0;
   bool is_preparing = false;
@@ -187,7 +187,7 @@ class Plain {
   const PlainNetwork& network_;
   std::vector<Host> hosts_;
   std::map<Nanos, std::set<Event>> events_;
-  std::vector<Event> arrived_;  // messages of this instant that their targets must receive
+  std::vector<Event> arrived_;  // messages that arrive at the current time
   Nanos now_{0};
   PlainResult result_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/plain_evaluator.hpp — the rules of predicted times with costs of hosts,
-// without regard to speed.
+// tests/collectives/cost/plain_evaluator.hpp — a simple but slow evaluator of schedules with costs
+// of hosts, for comparison.
 #pragma once
 #include <vector>
 
@@ -9,8 +9,8 @@
 
 namespace test_support {
 
-/// A network of equal hosts whose receiving rates are unlimited. A port sends one byte per
-/// nanosecond. A message is one frame.
+/// A network of equal hosts whose receiving rates are unlimited. Each port sends one byte per
+/// nanosecond. Each message is one frame.
 struct PlainNetwork {
   base::Nanos latency{0};
   tuning::FrameCosts costs;
@@ -20,7 +20,7 @@ struct PlainNetwork {
 
 struct PlainResult {
   base::Nanos time{0};
-  /// For each host, the times at which it has prepared its messages, in order.
+  /// Times at which a host has prepared each of its messages, in order; indexed by host.
   std::vector<std::vector<base::Nanos>> prepared;
 };
 

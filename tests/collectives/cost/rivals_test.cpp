@@ -13,11 +13,12 @@ using pricing::Price;
 
 namespace {
 
-constexpr std::uint64_t any_number = 0;  // number of streams: 0 = unlimited
+constexpr std::uint64_t any_number = 0;  // unlimited number of streams
 constexpr pricing::Bytes block_bytes = 256 * 1024;
 constexpr base::Nanos cost = 50us;  // time for which each message occupies a port
 
-/// Returns the predicted time; an element is one block.
+/// Returns the predicted time of the allgather `name`. Each host contributes one element of `bytes`
+/// bytes.
 Price price_of(const std::string& name, const Network& network, pricing::Bytes bytes,
                base::Nanos port_cost, const std::string& parameters = "") {
   const Algorithm& algorithm = algorithm_named(name);
@@ -31,8 +32,8 @@ Network three_sites(std::size_t streams) {
   return network_of(test_support::three_sites(), streams);
 }
 
-/// Returns a network in which a message holds its stream until it arrives. All messages must have
-/// the same length.
+/// Returns a network in which each message holds its stream until the message has arrived. All
+/// messages must have the same length.
 Network held_to_arrival(Network network) {
   for (pricing::Link& link : network.links) {
     if (!link.has_streams()) continue;

@@ -44,7 +44,7 @@ TEST_CASE("executed plans: five hosts take the predicted time if a path has stre
     };
     CHECK(total(pools_by_bandwidth(costs), false) == 2120ms);
     CHECK(total(pools_by_bandwidth(costs), true) == 2160ms);
-    // Two messages pass from A to C. With one stream, the second waits for the first.
+    // Two messages pass from A to C. With one stream, the second message waits for the first.
     CHECK(total(declared_pools(costs), false) == (streams == 0 ? 2130ms : 2160ms));
   }
 }
@@ -65,7 +65,7 @@ TEST_CASE("executed plans: times at three sites by the number of streams per pat
           executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
       INFO(row.streams << " streams" << (is_half_duplex ? ", half duplex" : ""));
       CHECK(std::chrono::duration<double>(time).count() == Approx(seconds).margin(0.0006));
-      // The tolerance covers rounding errors of plans.
+      // A plan's time may be wrong by rounding errors, so 1 us is tolerated.
       if (row.streams >= 8) CHECK(time - plan->time() < 1us);
     };
     check(pools_by_bandwidth(costs), false, row.full);

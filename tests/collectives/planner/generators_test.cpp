@@ -48,7 +48,7 @@ Bytes least_across(const PairCosts& costs, const Counts& counts, Bytes element_b
   return sum;
 }
 
-/// Returns random counts. They are small, because the verifier checks each element.
+/// Returns random counts. The counts are small, because the verifier checks each element.
 Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
   if (below(chance, 2) == 0) return Counts::each(1 + below(chance, 4), hosts);
   std::vector<collectives::Count> counts{1};
@@ -56,7 +56,7 @@ Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
   return Counts::listed(counts);
 }
 
-/// Returns the mistake of a plan of this generator, or an empty text.
+/// Returns the mistake of the plan that this generator makes; "" = no mistake.
 std::string wrong(const std::string& generator, const pricing::Network& network,
                   const Counts& counts, Bytes element_bytes) {
   const std::size_t colon = generator.find(':');
@@ -75,7 +75,7 @@ std::string wrong(const std::string& generator, const pricing::Network& network,
     return "not each piece to each other host";
   if (const auto verdict = verify(one.algorithm, task, {}); !verdict.holds())
     return verdict.mistake;
-  for (const bool blocks : {false, true}) {  // price() throws if the schedule cannot end
+  for (const bool blocks : {false, true}) {  // price() throws if the plan cannot end
     one.execution.ports.blocks = blocks;
     const pricing::Price price =
         pricing::price(one.algorithm, task, {}, element_bytes, network, one.execution);

@@ -37,8 +37,7 @@ const std::vector<Trees>& all_trees() {
 
 TEST_CASE(
     "merged trees: two trees merged by end take 2 units and one tree for both blocks takes 4") {
-  // The example of Gupta and Vadhiyar 2007, figure 1: a time is a number of units, and each
-  // transfer takes one.
+  // The example of Gupta and Vadhiyar 2007, figure 1: each transfer takes one unit of time.
   const PairCosts costs = PairCosts::of(one_site(4, 8));
   const auto units = [&](const Counts& counts, std::size_t segments,
                          const std::vector<std::vector<std::vector<Rank>>>& children) {

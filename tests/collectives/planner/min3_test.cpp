@@ -33,7 +33,7 @@ std::vector<std::string> rows(const Plan& plan) {
   return rows;
 }
 
-/// Makes a plan directly by the definition: searches all candidates before each transfer.
+/// Makes a plan by the definition of Min³: before each transfer, it searches all candidates.
 void plan_slowly(const Pool& pool, std::vector<Rank> holders, PortState& state,
                  std::vector<Transfer>& transfers) {
   std::vector<std::vector<Rank>> parts;

@@ -12,8 +12,8 @@ using bench::below;
 using bench::between;
 using bench::random_sites;
 
-/// Returns sites with these numbers of hosts. `local` describes connections inside a site, `wide`
-/// those between two sites.
+/// Returns sites with the numbers of hosts in `hosts`. `local` describes connections inside a site,
+/// `wide` describes connections between two sites.
 test_support::Sites sites_of(std::vector<std::size_t> hosts, pricing::Side local,
                              pricing::Side wide);
 inline pricing::Network one_site(std::size_t hosts, double megabits) {
@@ -23,7 +23,7 @@ inline pricing::Network one_site(std::size_t hosts, double megabits) {
 std::vector<std::string> five_names();
 inline constexpr base::Nanos three_sites_overhead = std::chrono::microseconds(50);
 
-/// Returns `execution`, changed so that each host executes its steps in order. Plans assume this.
+/// Returns a copy of `execution` in which each host executes its steps in order, as plans assume.
 inline pricing::Execution in_order(pricing::Execution execution) {
   execution.ports.are_in_order = true;
   return execution;

@@ -42,7 +42,8 @@ std::string mistake_of(const Plan& plan, const PairCosts& costs) {
 
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model) {
   if (const std::string mistake = mistake_of(plan, costs); !mistake.empty()) return mistake;
-  // Intervals in which each port is occupied. Key: host, and whether the port is the receiving one.
+  // Intervals in which each port is occupied. Key: host, and true for its receiving port or false
+  // for its sending port.
   std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;
   std::map<std::pair<Rank, Rank>, std::vector<Interval>> pairs;
   for (const Transfer& transfer : plan.transfers) {

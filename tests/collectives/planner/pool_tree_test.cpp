@@ -79,8 +79,8 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
   };
   CHECK(classes_of(105, 109) == std::vector<double>{100e6});
   CHECK(classes_of(105, 111) == std::vector<double>{100e6, 111e6});
-  // The bandwidth 119 begins a new class, because it exceeds 1.1 times the smallest bandwidth of
-  // the class, 100. The other bandwidth of the class, 109, does not matter, although 119 is below
+  // The bandwidth 119 begins a new class, because it exceeds 1.1 times 100, the smallest bandwidth
+  // of the class. The limit does not depend on 109, the other bandwidth of the class: 119 is below
   // 1.1 times 109.
   CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});
   // All links between the three hosts are in one class of bandwidths, so the hosts stay one pool.

@@ -59,7 +59,7 @@ struct Row {
   std::string algorithm;
   std::string values;
   Collective collective;
-  Count messages;  // expected number: between sites in one test case, of all messages in the other
+  Count messages;  // expected messages, counted between sites only
 };
 
 }  // namespace
@@ -100,8 +100,8 @@ TEST_CASE("costs: messages between three sites of two machines of four with root
 }
 
 TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two clusters of four") {
-  // An element stands for 1 KiB, but these checks count elements only. Segments have 16 elements,
-  // stretches have 64.
+  // An element stands for 1 KiB, but these checks count elements only. A segment has 16 elements, a
+  // stretch has 64 elements.
   const auto group = clustered({4, 4});
   const auto check = [&](Collective collective, const std::string& algorithm,
                          const std::string& values, Count messages, Count across, Count elements) {
@@ -126,8 +126,8 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(allreduce, "modified_rabenseifner", "senders=1", 46, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=2", 44, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=4", 40, 8, 2048);
-  // Inside clusters there are two rounds in each direction. Every second host hands its sum to
-  // another host and gets the result back.
+  // Inside clusters there are two rounds in each direction. Every second host sends its sum to
+  // another host, and later receives the result from it.
   check(allreduce, "modified_rabenseifner", "senders=2,limiting=halving", 44, 4, 2048);
   check(allreduce, "clusters", "", 14, 2, 2048);
   check(allreduce, "stretched", "stretch=64", 896, 128, 2048);
@@ -177,8 +177,8 @@ TEST_CASE("costs: the declared number of hosts sends from each cluster to each o
         if (to != cluster) CHECK(who[{cluster, to}].size() == wanted[cluster][to]);
   };
   // Number of sending hosts for each source cluster (row) and target cluster (column). The
-  // parameter `senders` lists the pairs in this order: 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to
-  // 1.
+  // parameter `senders` lists the pairs of clusters in this order: 0 to 1, 0 to 2, 1 to 0, 1 to 2,
+  // 2 to 0, 2 to 1.
   const Wanted each{{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
   const Wanted four{{0, 4, 4}, {4, 0, 4}, {3, 3, 0}};
   for (const auto& [senders, wanted] :

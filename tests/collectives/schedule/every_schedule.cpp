@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/every_schedule.cpp — list of collectives and parameters to test.
+// tests/collectives/schedule/every_schedule.cpp — combinations of collectives, groups and
+// parameters of algorithms to test.
 #include "tests/collectives/schedule/every_schedule.hpp"
 
 #include <fmt/format.h>

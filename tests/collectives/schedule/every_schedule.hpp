@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/every_schedule.hpp — all or some tasks and parameters of algorithms.
+// tests/collectives/schedule/every_schedule.hpp — combinations of collectives, groups and
+// parameters of algorithms to test.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,17 +18,17 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Topology;
 
-/// Returns the sizes of clusters for every division of the participants into 1 to `clusters`
-/// clusters of consecutive ranks.
+/// Returns every division of the participants into 1 to `clusters` clusters of consecutive ranks.
+/// Each division is a list of the sizes of its clusters.
 std::vector<std::vector<std::size_t>> splits(std::size_t participants, std::size_t clusters);
 
-/// Returns combinations of all relevant parameters. Each parameter takes all its words, or its
-/// default and small numbers.
+/// Returns combinations of values for the parameters of `algorithm` that affect the collective.
+/// Each parameter takes all its words, or its default and small numbers.
 std::vector<Parameters> variants(const Algorithm& algorithm, Collective collective);
 
 /// Returns tasks of the collective on the group, with every rank as the root. Lengths of vectors
-/// are below the group's size, or not divisible by it. Blocks have different lengths, some of them
-/// 0.
+/// are below the group's size, or not divisible by this size. Blocks have different lengths, some
+/// of them 0.
 std::vector<CollectiveSpec> tasks(Collective collective, std::shared_ptr<const Topology> group);
 
 /// Calls `see` for each valid combination of an algorithm, a task on the group, and parameters.

@@ -85,8 +85,8 @@ bool writes(const Step& step, std::size_t block) {
   return step.action == Action::receive || (step.action != Action::send && block == 0);
 }
 
-/// Returns whether two steps of a participant must keep their order: they share cells and one of
-/// them writes.
+/// Returns whether two steps of a participant must keep their order, because they share cells and
+/// one of the two steps writes these cells.
 bool conflict(const Step& one, const Step& other) {
   for (std::size_t left = 0; left < one.blocks.size(); ++left)
     for (std::size_t right = 0; right < other.blocks.size(); ++right)
@@ -97,7 +97,7 @@ bool conflict(const Step& one, const Step& other) {
   return false;
 }
 
-/// Returns the direct and indirect predecessors of each node.
+/// Returns, for each node, all nodes that must end before it, directly or indirectly.
 std::vector<std::set<std::size_t>> all_before(const std::vector<Node>& nodes) {
   std::vector<std::set<std::size_t>> before(nodes.size());
   for (std::size_t node = 0; node < nodes.size(); ++node)
@@ -108,8 +108,8 @@ std::vector<std::set<std::size_t>> all_before(const std::vector<Node>& nodes) {
   return before;
 }
 
-/// Checks that each two steps in conflict are ordered by requirements, and that each requirement
-/// orders two steps in conflict.
+/// Checks that requirements order any two steps that conflict, and that no requirement orders two
+/// steps that do not conflict.
 void check_requirements(const Steps& steps, const std::vector<Node>& nodes) {
   REQUIRE(steps.size() == nodes.size());
   const auto before = all_before(nodes);
@@ -121,8 +121,8 @@ void check_requirements(const Steps& steps, const std::vector<Node>& nodes) {
     }
 }
 
-/// Checks that the k-th message sent on a channel has the bytes and the tag of the k-th one
-/// received there. No other message of the pair may have that tag.
+/// Checks that the k-th message sent on a channel has the bytes and the tag of the k-th message
+/// received on it. No other message between the same two participants may have that tag.
 void check_messages(const Schedule& schedule, const Graph& graph) {
   using Channel = std::tuple<Rank, Rank, collectives::Channel>;
   std::map<Channel, std::vector<std::pair<Count, Count>>> sent, received;

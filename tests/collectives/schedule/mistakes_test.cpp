@@ -71,7 +71,7 @@ TEST_CASE("verifier: a known schedule is still compared with its declared order"
         "sums up one grouping, in order, and declares canonical");
   CHECK(proofs.schedules() == 3);
   CHECK(proofs.verified() == 1);
-  // The proof of one vector length must not be used for another length.
+  // A proof for one length of vectors must not be accepted for another length.
   CHECK(proofs.mistake(honest, make_spec(Collective::reduce, group, 4), honest.read("")) == "");
   CHECK(proofs.verified() == 2);
 }
@@ -93,7 +93,7 @@ TEST_CASE("verifier: a schedule that ends only because sends are buffered is ref
   const CollectiveSpec task = make_spec(Collective::allgather, clustered({2}), 1);
   Schedule schedule(2);
   for (Rank me = 0; me < 2; ++me) {
-    // Each participant waits for the other's second message before it sends its first one.
+    // Each participant waits for the second message of the other before it sends its first message.
     const Rank other = 1 - me;
     schedule[me].copy({scratch, one}, {in, one});
     schedule[me].send(other, Block{scratch, one});

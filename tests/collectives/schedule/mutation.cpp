@@ -5,7 +5,7 @@
 namespace collectives {
 namespace {
 
-/// Returns the step with one of its blocks changed.
+/// Returns a copy of the step in which one block is changed.
 template <class Change>
 Step with_block(const Step& step, std::vector<Block>& blocks, std::size_t choice, Change change) {
   blocks.assign(step.blocks.begin(), step.blocks.end());

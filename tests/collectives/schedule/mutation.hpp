@@ -24,11 +24,11 @@ inline constexpr Mutation all_mutations[] = {Mutation::drop_step,     Mutation::
                                              Mutation::duplicate_copy};
 std::string_view name_of(Mutation mutation);
 /// Returns whether every mutation of this kind makes a schedule incorrect. Mutations of other kinds
-/// may leave the result unchanged.
+/// make some schedules incorrect and leave others correct.
 bool is_always_wrong(Mutation mutation);
 
 /// Returns the schedule with one step of one participant mutated, or nullopt if the mutation does
-/// not apply to that step. `choice` selects the block or the peer.
+/// not apply to that step. `choice` selects the block or the peer to which the step is changed.
 std::optional<Schedule> mutated(const Schedule& schedule, Mutation mutation, Rank rank,
                                 std::size_t step, std::size_t choice);
 

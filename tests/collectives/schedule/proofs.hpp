@@ -11,17 +11,19 @@
 
 namespace collectives {
 
-/// A verifier that remembers verified schedules. Many parameters make the same schedule: a binomial
-/// tree over two participants is a chain. For a schedule that it has verified before, it checks
-/// only the declared order of sums again.
+/// A verifier that remembers verified schedules, because different parameters often make the same
+/// schedule. For example, a binomial tree over two participants is a chain. If the verifier has
+/// verified a schedule before, it only checks the declared order of sums.
 ///
 /// A schedule is identified by a 128-bit digest of all its steps and its collective. Among a
-/// billion schedules, the probability that two different ones have the same digest is below 10^-20.
+/// billion schedules, the probability that two different schedules have the same digest is below
+/// 10^-20.
 class Proofs {
  public:
   explicit Proofs(std::shared_ptr<const Topology> topology) : topology_(std::move(topology)) {}
 
-  /// Returns the first mistake as verify() describes it, or "" if the schedule is correct.
+  /// Returns the first mistake of the schedule as verify() describes it; "" = the schedule is
+  /// correct.
   std::string mistake(const Algorithm& algorithm, const CollectiveSpec& task,
                       const Parameters& parameters);
   std::size_t schedules() const { return schedules_; }  ///< schedules checked so far

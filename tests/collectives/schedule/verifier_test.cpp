@@ -19,7 +19,7 @@ using namespace collectives;
 
 namespace {
 
-/// Counts the schedules of many groups, and collects those that failed.
+/// Counts the schedules of many groups, and collects the schedules that failed.
 class Tally {
  public:
   void begin(const std::shared_ptr<const Topology>& group) {
@@ -64,8 +64,8 @@ void verify_all(std::size_t smallest, std::size_t largest) {
   tally.check(largest);
 }
 
-/// Returns a random group whose ranks are in random order. With probability 1/2 it consists of one
-/// cluster.
+/// Returns a random group whose ranks are in random order. With probability 1/2 the group consists
+/// of one cluster.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   const auto below = [&](std::size_t limit) { return random() % limit; };
   std::vector<Topology::Path> paths(1 + below(largest), Topology::Path(below(4)));
@@ -99,8 +99,8 @@ TEST_CASE("verifier: one in thirty schedules of 7 and 8 participants holds") {
   tally.check(8);
 }
 
-// The work is divided into several cases, which several processes can run at the same time.
-// docs/explanation/collectives.md has their times.
+// The work is divided into several cases, so that several processes can do it at the same time.
+// docs/explanation/collectives.md states the times of the cases.
 TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters holds",
           "[.exhaustive]") {
   verify_all(7, 12);
@@ -166,7 +166,7 @@ TEST_CASE(
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  // For each kind of mutation, the number of mutations that the verifier detected, and the number
+  // For each kind of mutation: the number of mutations that the verifier detected, and the number
   // of all mutations.
   std::map<Mutation, std::pair<std::size_t, std::size_t>> found;
   const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,

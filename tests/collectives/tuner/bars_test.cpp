@@ -12,14 +12,14 @@ using test_support::from_environment;
 
 namespace {
 
-/// A search that takes part in the comparison: its options, the model that it knows, and the kind
-/// of its runs.
+/// A search that takes part in the comparison, with its options, its model of the network, and
+/// exact or noisy runs.
 struct Contest {
   std::string search;
   Options options = {};
   enum class Knows { truth, good, poor } knows = Knows::good;
   bool is_noisy = false;
-  bool is_paper = false;  ///< whether the search space is that of the paper
+  bool is_paper = false;  ///< true = search space of the paper
 };
 
 const Space& model_of(const Arena& arena, const Contest& contest) {
@@ -108,13 +108,14 @@ TEST_CASE("tuner: searches meet their bars on random instances") {
       {"race", {}, good, false, true},
   };
   const std::uint64_t instances = from_environment("PATHS_SEEDS", test_support::or_fewer(32));
-  // Fewer hosts and bytes than in the table below, so that the test takes seconds.
+  // This case has fewer hosts and bytes than the table in the next case, so that it takes only
+  // seconds.
   const std::vector<Figures> all = figures_of(
       contests, instances, {.hosts_most = 24, .bytes_most = 1 << 20, .messages_most = 1 << 12});
   INFO(table_of(contests, all));
-  // The limits are looser than those for 200 instances or more on networks of up to 128 hosts,
-  // because these instances are few. The limits of time shares are looser still, because in small
-  // instances no configuration is very slow.
+  // The limits are looser than the limits for 200 instances or more on networks of up to 128 hosts,
+  // because this case has only few instances. The limits of time shares are looser still, because
+  // in small instances no configuration is very slow.
   const Figures& race = all[0];
   CHECK(race.runs_share <= 0.06);
   CHECK(race.runs <= 35 * 1.2);

@@ -6,11 +6,10 @@
 
 #include "collectives/tuner/search.hpp"
 
-/// Times of the schedules of a family, ordered by their length of messages, from the longest to the
-/// shortest.
+/// Times in microseconds of the schedules of a family, from the longest messages to the shortest.
 using Curve = std::vector<double>;
 
-/// Returns a space with a family for each curve. The predicted times are those of the curves, in
+/// Returns a space with a family for each curve. The curves give the predicted times in
 /// microseconds. The first length of each family is the whole message.
 inline tuner::Space space_of(const std::vector<Curve>& curves) {
   tuner::Space space;
@@ -24,7 +23,8 @@ inline tuner::Space space_of(const std::vector<Curve>& curves) {
   return space;
 }
 
-/// Returns a function that runs a configuration: it returns exactly the predicted time.
+/// Returns a function that a search calls to run a configuration. The function returns exactly the
+/// predicted time.
 inline tuner::Run exact_runs(const tuner::Space& space) {
   return [&space](tuner::Configuration one) { return member_of(space, one).predicted; };
 }

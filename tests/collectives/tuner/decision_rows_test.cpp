@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/decision_rows_test.cpp — rows from the result of a search, and pinned
-// rows.
+// tests/collectives/tuner/decision_rows_test.cpp — rows of decision tables: made from the result of
+// a search, or pinned by the user.
 #include "collectives/tuner/decision_rows.hpp"
 
 #include <fmt/format.h>

@@ -42,7 +42,7 @@ DecisionTable read(const std::string& text) {
   return table;
 }
 
-/// Returns the row number of a lookup, from 0; nullopt if there is none.
+/// Returns the number of the row that a lookup finds, from 0; nullopt if no row applies.
 std::optional<std::size_t> row_of(const DecisionTable& table, tuner::Bytes size,
                                   const Shape& shape = eight, Order worst = Order::in_order) {
   const auto found = table.find(Collective::allreduce, shape, worst, size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/tuner/guidelines_test.cpp — collectives that are slower than others in turn.
+// tests/collectives/tuner/guidelines_test.cpp — collectives that are slower than other collectives
+// that can replace them.
 #include "collectives/tuner/guidelines.hpp"
 
 #include <catch2/catch.hpp>
@@ -56,7 +57,8 @@ TEST_CASE("guidelines: times within the margin and unknown times are no violatio
   CHECK(found_in({reduce, {Collective::allreduce, 4096, Nanos(1000)}}).empty());
   CHECK(found_in({reduce, {Collective::allreduce, 2048, Nanos(1)}}).empty());
   CHECK(found_in({reduce, {Collective::allreduce, 8194, Nanos(1)}}).empty());
-  // A larger operation takes longer, so its time can stand for that of the needed size.
+  // An operation of a larger size takes longer. The time for the larger size can therefore replace
+  // the missing time for the needed size.
   CHECK(found_in({reduce, {Collective::allreduce, 8192, Nanos(900)}}) ==
         Words{"reduce: allreduce"});
   CHECK(found_in({}).empty());

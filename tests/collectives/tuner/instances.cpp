@@ -20,8 +20,8 @@ namespace {
 
 constexpr Bytes element_bytes = 8;
 
-// Replaces the distributions of the standard library, which give different numbers on different
-// platforms.
+// Returns a random number between 0 and 1. The distributions of the standard library give different
+// numbers on different platforms.
 double unit(std::mt19937_64& chance) {
   return (static_cast<double>(chance() >> 11) + 0.5) / 9007199254740992.0;
 }
@@ -99,8 +99,8 @@ tuner::Space Truth::space(const std::vector<pricing::Family>& families, const Co
           messages_most)
           .space;
   for (tuner::Family& family : space.families) {
-    // The hash gives each family a bias. It depends on the family's name, so it is the same for all
-    // sizes.
+    // The hash gives each family a bias. The bias depends on the family's name, but not on the
+    // size.
     std::uint64_t hash = seed_;
     for (const char letter : family.name)
       hash = hash * 1099511628211U + static_cast<unsigned char>(letter);

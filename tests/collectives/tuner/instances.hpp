@@ -36,9 +36,9 @@ struct Model {
 inline constexpr Model good_model{};
 inline constexpr Model poor_model{0.15, false};
 
-/// Source of true times: the times that runs take without noise, and that models predict with
-/// errors. The evaluator computes them on a network whose hosts differ by 5%. They then get a
-/// random error of 8% for each family, and of 3% for each configuration.
+/// Source of true times. Runs without noise take these times, and models predict them with errors.
+/// The evaluator computes the times on a network whose hosts differ by 5%. Each time then gets a
+/// random error of 8% for its family, and of 3% for its configuration.
 class Truth {
  public:
   Truth(std::uint64_t seed, const Site& site,
@@ -73,8 +73,9 @@ pricing::Network network_of_model(std::mt19937_64& chance, const Model& model, c
                                   const std::shared_ptr<const collectives::Topology>& topology);
 
 /// Noise of a machine that other programs use too. Times of runs vary by 4%. Bad periods take 15%
-/// of the time and last half a second on average. In them, runs take 1.6 times as long. One run in
-/// ten has a pause of 0.1 to 30 ms (Pareto distribution). There are 20 ms between two runs.
+/// of the time and last half a second on average. During a bad period, runs take 1.6 times as long.
+/// One run in ten has a pause of 0.1 to 30 ms (Pareto distribution). There are 20 ms between two
+/// runs.
 class SharedNoise {
  public:
   explicit SharedNoise(std::uint64_t seed) : chance_(seed) {}
@@ -87,8 +88,8 @@ class SharedNoise {
   bool is_bad_ = true;
 };
 
-/// Returns a function that a search calls to run a configuration. It returns the true time, exact
-/// or with noise.
+/// Returns a function that a search calls to run a configuration. The function returns the true
+/// time: exact_run() without noise, noisy_run() with noise.
 tuner::Run exact_run(const tuner::Space& truth);
 tuner::Run noisy_run(const tuner::Space& truth, std::uint64_t seed);
 
@@ -102,7 +103,7 @@ class Figures {
   std::size_t count() const { return regrets_.size(); }
   double runs_share = 0;       ///< number of runs / number of runs of exhaustive searches
   double time_share = 0;       ///< time of all runs / time of all exhaustive searches
-  double mean_time_share = 0;  ///< as time_share, but the mean of this quotient over instances
+  double mean_time_share = 0;  ///< mean over instances of the quotient in time_share
   double mean() const;         ///< mean regret: chosen configuration's time / least time - 1
   double quantile(double share) const;
   double within(double regret) const;  ///< share of instances with at most this regret

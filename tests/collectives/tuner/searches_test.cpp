@@ -77,7 +77,7 @@ TEST_CASE("tuner: searches run these numbers of configurations on four curves") 
   check("smgd", 14);
   check("golden", 26);
   check("halving", 60);
-  check("race", 4);  // two starting configurations, and two neighbours of the faster one
+  check("race", 4);  // two starting configurations, and two neighbours of the faster start
   CHECK(lengths_run(choose("mgd", space), 4) == std::vector<std::size_t>{11, 10, 4, 9});
   CHECK(lengths_run(choose("smgd", space), 4) == std::vector<std::size_t>{11, 1, 1, 1});
 }
@@ -112,7 +112,7 @@ TEST_CASE("tuner: race follows the neighbours of a wrong prediction") {
   CHECK(exactly.chosen == Configuration{0, 1});
   CHECK(exactly.statistic == Nanos(2000));
   // The race starts with (0, 3) and (1, 0), written as (family, index of the length). It then adds
-  // their neighbours: two lengths on each side of (0, 3), and (1, 1).
+  // their neighbours: (0, 1), (0, 2) and (0, 4), and (1, 1).
   CHECK(exactly.sampled.size() == 6);
   CHECK(exactly.runs == 6);
   const Outcome noisy = race.choose(model, exact_runs(truth), {});
@@ -131,8 +131,8 @@ TEST_CASE("tuner: race takes at most 10 entrants, or 16 of a poor model") {
   CHECK(choose("race", space).sampled.size() == 10);
   CHECK(choose("race", space, exact({.delta = 1})).sampled.size() == 16);
   CHECK(choose("race", space).chosen == Configuration{0, 0});
-  // All configurations of the race are equally fast, so each round runs all of them: 2 + 2 + 3 + 5
-  // times.
+  // All 10 configurations of the race are equally fast. Each of its four rounds therefore runs all
+  // 10 configurations: 2, 2, 3 and 5 times, in total 12 * 10 runs.
   CHECK(choose("race", space, {}).runs == 120);
 }
 
