@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/embedding.cpp — std::threads of a program with its own main() that attach to a plan's
-// hosts.
+// examples/embedding.cpp — program with its own main() whose std::threads attach to hosts of a
+// plan.
 //
 //   embedding configs/examples/embedding.yaml                 all hosts in this process
 //   paths run configs/examples/embedding.yaml -- embedding    a process for each host
 //
-// Each thread attaches twice. Each time it sums an array with all other threads, moves a tuple for
-// one of them, observes one, and detaches.
+// The program starts and joins its threads twice. Each thread attaches to its host. It then sums an
+// array together with all other threads, moves a tuple into the element `mail`, observes a tuple of
+// `mail`, and detaches.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -25,12 +26,12 @@
 
 namespace {
 
-constexpr std::size_t count = 1024;  // number of values, as in the config
+constexpr std::size_t count = 1024;  // number of values in the array, as in the template of `sum`
 
 void work(paths::Session& session, const std::string& host, std::uint32_t index, int time) {
   paths::Attached me = session.attach(host, index);
 
-  base::Buffer values(count * sizeof(double));  // written in place and not copied later
+  base::Buffer values(count * sizeof(double));  // move() takes this memory without a copy
   for (double& value : values.as<double>()) value = me->rank();
   std::vector<double> sums(count);
   me->path("sum").move(std::move(values).freeze(), std::span(sums));
@@ -56,7 +57,7 @@ int run(const std::string& config) {
   paths::Session session(plan, kinds, options);
 
   for (int time = 1; time <= 2; ++time) {
-    // The program starts its threads itself. The marker at the end of the line is for
+    // The program starts its threads itself. The marker at the end of the next line is for
     // scripts/tidy.py, which otherwise forbids std::thread.
     std::vector<std::thread> threads;  // tidy: own thread
     for (std::uint32_t one = 0; one < plan->hosts.size(); ++one)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/producer_consumer.cpp — jobs that two hosts share through an element, without a
-// collective.
+// examples/producer_consumer.cpp — jobs that pass from one host to another through an element,
+// without a collective.
 //
 //   paths run configs/examples/producer-consumer.yaml -- producer_consumer
 //
 // The threads of the first host move jobs into the element `work`. The threads of the second host
-// observe them. The setting `delta` of the element permits four jobs that were not observed yet.
-// Producers that are faster than the consumers therefore block.
+// observe the jobs. The setting `delta` of the element limits the number of unobserved jobs to
+// four. Producers that are faster than the consumers therefore block.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr std::uint64_t jobs_each = 10;  // jobs per producer
+constexpr std::uint64_t jobs_each = 10;  // number of jobs that each producer moves
 
 const pastset::Template& job_template() {
   static const pastset::Template job = *pastset::Template::parse("u64, string");
@@ -46,8 +46,8 @@ void run(paths::Thread& thread) {
   paths::Path& work = thread.path("work");
   work.enter(job_template());
   if (thread.host().index() == 0) return produce(work, thread.rank());
-  // Each consumer takes a number of jobs that is fixed in advance. Therefore no consumer waits for
-  // a job that never arrives.
+  // The number of jobs of each consumer is fixed in advance. Therefore no consumer waits for a job
+  // that never arrives.
   const std::uint64_t jobs = jobs_each * hosts[0].threads;
   const std::uint64_t consumers = hosts[1].threads;
   const std::uint64_t number = thread.rank() - hosts[1].first_thread;

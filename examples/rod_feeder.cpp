@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/rod_feeder.cpp — independent process that heats the rod of rod_solver.
+// examples/rod_feeder.cpp — program that heats the rod of rod_solver from outside the run.
 //
 //   rod_feeder left
 #include <fmt/format.h>

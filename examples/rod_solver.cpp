@@ -5,9 +5,10 @@
 //   paths space watch left residual
 //   rod_feeder left
 //
-// Each half sends the other the temperature of its inner end and the size of its last change. The
-// left half also takes heat that other processes move into `heat`, and moves the total change into
-// `residual`.
+// Each host computes one half of the rod. In each step, the host sends two values to the other
+// host: the temperature at the inner end of its half, and the sum of the changes in its half. The
+// host of the left half also reads the heat that other processes move into the element `heat`. It
+// moves the sum of the changes in both halves into the element `residual`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +31,7 @@ pastset::Template two(const char* text) { return *pastset::Template::parse(text)
 const pastset::Template border = two("f64, f64"), residual = two("u64, f64"), heat = residual;
 
 /// Temperatures of one half of the rod, from its outer end to its inner end. The outer end stays at
-/// 0 degrees; all other cells begin at 20.
+/// 0 degrees. All other cells begin at 20 degrees.
 class Half {
  public:
   explicit Half(std::size_t cells) : cells_(cells + 2, 20.0), next_(cells + 2) {
@@ -38,8 +39,9 @@ class Half {
   }
   double inner() const { return cells_[cells_.size() - 2]; }
   void warm(std::uint64_t cell, double by) { cells_[1 + cell % (cells_.size() - 2)] += by; }
-  /// Computes one step of time. `behind` is the temperature of the cell next to the inner end,
-  /// which belongs to the other half. Returns the sum of the changes of all cells.
+  /// Computes one step of time. `behind` is the temperature of the cell behind the inner end, which
+  /// is the first cell of the other half. Returns the sum of the absolute changes of all cells of
+  /// this half.
   double step(double behind) {
     cells_.back() = behind;
     double changed = 0;
@@ -55,8 +57,8 @@ class Half {
   std::vector<double> cells_, next_;
 };
 
-/// Adds the heat that other processes have moved into `heat` so far, if any. Returns the number of
-/// tuples.
+/// Reads the tuples that other processes have moved into the element `heat` so far, and adds their
+/// heat to `half`. Returns the number of tuples read.
 std::uint64_t take_heat(paths::Path& path, Half& half) {
   std::uint64_t taken = 0;
   for (; path.first() < path.last(); ++taken) {

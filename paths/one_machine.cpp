@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/one_machine.cpp — comparison of host addresses, and interfaces of this machine.
+// paths/one_machine.cpp — comparison of host addresses, and addresses of this machine's interfaces.
 #include "paths/one_machine.hpp"
 
 #include <ifaddrs.h>

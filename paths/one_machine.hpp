@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/one_machine.hpp — whether addresses are on one machine, and the addresses of this machine.
+// paths/one_machine.hpp — machine of an address, and the addresses of this machine.
 #pragma once
 #include <sys/socket.h>
 
@@ -12,8 +12,8 @@ namespace paths {
 /// addresses, otherwise the TCP host. Returns "" if the address names no machine.
 std::string machine_of(const std::string& address);
 
-/// Returns whether two addresses belong to processes on the same machine. They do if each is a Unix
-/// socket or a loopback address, or if both have the same TCP host.
+/// Returns whether two addresses belong to processes on the same machine. This is true if both
+/// addresses have the same TCP host, or if each is a Unix socket or a loopback address.
 bool are_of_one_machine(const std::string& address, const std::string& other);
 
 /// Returns the numeric form of a socket address, without its port.

@@ -13,8 +13,8 @@
 namespace paths {
 namespace {
 
-/// Returns the begin of an error text, such as "path sum: " for a result of the path `sum`. Returns
-/// "" if no path has returned the result.
+/// Returns the prefix of an error text, such as "path sum: " for a result of the path `sum`; "" if
+/// no path has returned the result.
 std::string origin_of(const PathValues* values) {
   return values == nullptr ? "" : fmt::format("path {}: ", values->path);
 }

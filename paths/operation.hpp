@@ -13,14 +13,15 @@
 
 namespace paths {
 
-/// Kinds of operations. A path carries all operations of PastSet to its element. If operations of a
-/// kind use the fields `number` or `payload`, the comment of the kind describes the contents.
+/// Kinds of operations. A path carries all operations of PastSet to its element. The comment of a
+/// kind describes the fields `number` and `payload` if operations of the kind use them.
 ///
-/// `withdraw` announces to joins and roots of clusters the first round to which a contributor does
-/// not contribute. The path of the contributor sends it as soon as this round is known. `release`
-/// announces to each stage that the path carries no further operations. A path sends it after all
-/// its operations have returned. Emulated links delay neither `withdraw` nor `release`, but a
-/// release never overtakes pushes that were sent before it.
+/// A `withdraw` announces that a contributor takes no part in a given round and all later rounds.
+/// It goes to joins and to roots of clusters. The contributor's path sends it as soon as the path
+/// knows this round. A `release` announces to each stage that the path carries no further
+/// operations. The path sends it after all its operations have returned. Emulated links do not
+/// delay operations of these two kinds, but a `release` never overtakes pushes that were sent
+/// before it.
 enum class OperationKind : std::uint8_t {
   enter,           ///< number: 0; payload: text of the template, which the element checks
   move,            ///< payload: the tuple, which is a contribution if the path passes a join
@@ -55,27 +56,27 @@ constexpr bool is_farewell(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::withdraw;
 }
 
-/// Index of a stage in Plan::stages.
+/// Index of a stage in Plan::stages; no_stage = no stage.
 using StageId = std::uint32_t;
 inline constexpr StageId no_stage = ~StageId{0};
 
 /// All fields of an operation except its payload and failure.
 struct OperationHead {
   OperationKind kind = OperationKind::move;
-  bool one_way = false;       ///< whether it is a push, for which the sender gets no result
-  bool kept = false;          ///< whether a newer push must not replace it in the send queue
-  std::uint32_t path = 0;     ///< index in the plan of the path on which the operation began
-  std::uint32_t thread = 0;   ///< index of the sender among the threads of that path
+  bool one_way = false;       ///< whether the operation is a push, which returns no result
+  bool kept = false;          ///< if true, no newer push may replace this push in the send queue
+  std::uint32_t path = 0;     ///< plan index of the path on which the operation began
+  std::uint32_t thread = 0;   ///< index of the sending thread among the threads of `path`
   std::uint32_t slot = 0;     ///< index of the contributor at the next join
-  std::uint32_t segment = 0;  ///< index of this part of a large tuple, less than `segments`
+  std::uint32_t segment = 0;  ///< index of this segment of a large tuple; less than `segments`
   std::uint32_t segments = 1;
-  /// In a move: its number on its path, from 0; identifies the round.
+  /// Number of a move on its path, counted from 0. It identifies the round of the move.
   std::uint64_t sequence = 0;
   std::uint64_t number = 0;         ///< argument of the operation; see OperationKind
   std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload
   /// Time on the clock of this host at which the operation fails; 0 = not set yet. The first stage
-  /// sets it, and all waits of the operation end at this time. A message to another host has the
-  /// remaining duration instead.
+  /// sets this time, and all waits of the operation end at this time. A message to another host
+  /// contains the remaining duration instead.
   base::Nanos until{0};
   runtime::Deadline deadline() const { return runtime::Deadline::written_at(until); }
 };
@@ -84,8 +85,9 @@ struct OperationHead {
 /// copy.
 struct Operation : OperationHead {
   base::Payload payload;
-  /// Failure of the contribution at an earlier stage; nullptr if it has not failed. Joins below
-  /// count a failed contribution as arrived, and fail the round for all its contributors.
+  /// Failure of the contribution at an earlier stage; nullptr if the contribution has not failed. A
+  /// join below counts a failed contribution as arrived, and fails the round for all contributors
+  /// of the round.
   Failure failure;
 };
 
@@ -120,60 +122,64 @@ class OperationSet {
   std::uint32_t bits_;
 };
 
-/// Result of evaluating the declared condition, as a thread receives it.
+/// Outcome, in one round, of the condition that the config declares for a collective.
 enum class Condition : std::uint8_t {
   unchecked,  ///< condition not declared, or not evaluated in this round; the program continues
   holds,
   fails,
 };
 
-/// How a round got its result, as the cluster that decided the round reports it.
+/// Way in which a round got its result. The cluster that decided the round reports it.
 struct Origin {
   enum class Kind : std::uint8_t {
     joined,  ///< combined in one tree of all threads; each thread waited for all others
-    local,   ///< from the values of the thread's own cluster
-    cached,  ///< from tuples of other clusters that were fetched earlier
-    waited,  ///< from a tuple of another cluster that had to be awaited
+    local,   ///< computed from the values of the thread's own cluster
+    cached,  ///< computed from tuples of other clusters that were fetched earlier
+    waited,  ///< computed from another cluster's tuple, for which the round waited
   };
   Kind kind = Kind::joined;
-  std::uint32_t cluster = 0;   ///< cached and waited: index of the cluster whose tuple decided
-  std::uint64_t sequence = 0;  ///< cached and waited: round of the deciding tuple
-  std::int64_t nanos = 0;      ///< cached: age of the tuple; waited: duration of the wait
+  std::uint32_t cluster = 0;   ///< if cached or waited: index of the cluster whose tuple decided
+  std::uint64_t sequence = 0;  ///< if cached or waited: round of the tuple that decided
+  std::int64_t nanos = 0;      ///< if cached: age of the tuple; if waited: duration of the wait
 };
 std::string_view origin_name(Origin::Kind kind);
 
 struct PathValues;
 
-/// Result of an operation on its way up. A program reads it with value(), values() or read(), which
-/// check the type and that the value is complete. `payload` contains the bytes.
+/// Result of an operation on its way up. A program reads the value with value(), values() or
+/// read(). These functions check the type, and that the value is complete. The member `payload`
+/// contains the bytes of the value.
 ///
-/// Throws: UsageError from all functions that read, if T is not the type of the path's template, or
-///         if the value is not complete.
+/// Throws: UsageError from value(), values(), read() and partial() if T is not the type of the
+///         path's template. All of them except partial() also throw it if the value is not
+///         complete.
 struct Result {
   Condition condition = Condition::unchecked;
   /// Whether a part of the contributions decided the condition. If true, `payload` is the combined
   /// value of that part.
   bool proved = false;
-  /// Number of the tuple. After an operation `first`, `last` or `delta`: the number that was read.
+  /// Number of the tuple that was moved or read. For an operation `first`, `last` or `delta`: the
+  /// number that the element returned.
   std::uint64_t number = 0;
   std::uint64_t sequence = 0;       ///< round to which the value belongs
   std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Origin origin;
-  /// Whether the contributor that receives this result arrived last in the round. Each join of this
-  /// host that the result passes on its way up sets this member again.
+  /// Whether the contributor that receives this result arrived last in the round. Each join that
+  /// the result passes on this host sets this member again.
   bool last_arriver = false;
   /// Types of the path that returned this result; nullptr until a path has returned it.
   const PathValues* path_values = nullptr;
 
-  /// Returns whether the value covers every contribution to its round. Also true if the operation
-  /// was not part of a round.
+  /// Returns whether the value covers every contribution to its round. Returns true also for an
+  /// operation that was not part of a round.
   bool is_complete() const { return path_values == nullptr || covers_all(); }
   /// Returns how many contributions a complete value covers; 0 if every result of the path is
   /// complete.
   std::uint64_t contributors() const;
-  /// Returns the value of a result with exactly one value.
-  /// Throws: UsageError also if there are several values, or none.
+  /// Returns the value of a result that has exactly one value.
+  /// Throws: UsageError if T is the wrong type, if the value is not complete, or if the payload
+  ///         does not have the size of exactly one value.
   template <class T>
   T value() const {
     check<T>(false);
@@ -181,7 +187,8 @@ struct Result {
     return payload.read<T>();
   }
   /// Returns the value at byte `offset`.
-  /// Throws: UsageError also if the payload ends before the end of the value.
+  /// Throws: UsageError if T is the wrong type, if the value is not complete, or if the payload
+  ///         ends before the end of the value.
   template <class T>
   T read(std::size_t offset = 0) const {
     check<T>(false);
@@ -215,8 +222,8 @@ struct Result {
   [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
-/// Returns the result of a move whose payload was not combined with values of other contributors.
-/// Does not check the payload.
+/// Returns a result that a wrapper makes itself for the move `head`, instead of the result of a
+/// round. Its value is `payload`, its condition is `unchecked`, and its origin is `local`.
 Result unchecked_result(const OperationHead& head, base::Payload payload);
 
 }  // namespace paths

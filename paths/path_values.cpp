@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/path_values.cpp — errors for wrong values, and one shared object for equal paths.
+// paths/path_values.cpp — errors for wrong values, and the object that paths with equal types
+// share.
 #include "paths/path_values.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ std::string text_of(const std::optional<pastset::Template>& known) {
   return known ? known->text() : "?";
 }
 
-/// Returns whether tuples carry values. Tuples of a template without fields only synchronize
-/// threads, so their payload is not checked.
+/// Returns whether tuples of the template have fields; false if the template is not declared.
+/// Tuples without fields only synchronize threads, so their payload is not checked.
 bool has_values(const std::optional<pastset::Template>& known) {
   return known && !known->fields().empty();
 }

@@ -13,7 +13,7 @@
 
 namespace paths {
 
-/// A result, or the reason why there is none.
+/// Outcome of an operation: a result or a failure. If `failure` is not nullptr, there is no result.
 struct Outcome {
   Result result;
   Failure failure;
@@ -21,12 +21,13 @@ struct Outcome {
 
 class Responder;
 
-/// State of one operation: the steps for the way up, and the receiver of the outcome.
+/// State of one operation: the steps that the reply runs on its way up, and the receiver of the
+/// outcome.
 ///
-/// There are two kinds. A thread that calls an operation and waits for it has the state on its
-/// stack; the operation owns the context (OS thread or fiber) of that thread. An operation that
-/// another host sent, or that a thread started without waiting, has its state in memory that later
-/// operations reuse.
+/// There are two kinds of states. If a thread calls an operation and waits for the outcome, the
+/// state is on the thread's stack. The operation then owns the context (OS thread or fiber) of that
+/// thread. If another host sent the operation, or a thread started it without waiting, the state is
+/// in memory that later operations reuse.
 ///
 /// Thread-safe: no. One context at a time handles an operation and its state.
 class OperationState {
@@ -42,7 +43,7 @@ class OperationState {
       : room_(room), owns_context_(owns_context) {}
   ~OperationState();
   /// Receives the outcome after all steps have run. The state may be reused or destroyed after this
-  /// call. Called without a locked mutex, in the context that replied. Must not block.
+  /// call. The context that replied calls this function, with no mutex locked. Must not block.
   virtual void arrived(Outcome&& outcome) noexcept = 0;
   /// Receives the exception of the class Stop that a wait of the operation threw because its
   /// context was cancelled. Called before arrived().
@@ -69,21 +70,22 @@ class OperationState {
 
   const std::span<std::byte> room_;
   Kept* last_ = nullptr;
-  std::size_t used_ = 0;  // bytes of room_ in use
+  std::size_t used_ = 0;  // number of bytes of room_ in use
   const bool owns_context_;
 };
 
-/// Memory for the state of an operation. A class must list this base before OperationState, which
-/// uses the memory.
+/// Memory for the state of an operation, as a base class. A derived class must list this base class
+/// before the base OperationState, which uses the memory.
 template <std::size_t Bytes>
 struct StateRoom {
   alignas(std::max_align_t) std::byte room[Bytes];
 };
-/// Memory for the state of an operation. Enough for all stages of a path on most hosts.
+/// Memory for the state of an operation. On most hosts 1280 bytes are enough for all stages of a
+/// path.
 using ServiceRoom = StateRoom<1280>;
 
-/// Right to reply to one operation, once. It passes from wrapper to wrapper together with the
-/// operation. Its destructor fails an operation that received no reply.
+/// Right to reply to one operation, once. A responder passes from wrapper to wrapper together with
+/// the operation. Its destructor fails the operation if no wrapper has replied.
 ///
 /// Thread-safe: no.
 class Responder {
@@ -104,9 +106,9 @@ class Responder {
   /// and must reply or pass the operation on before it returns.
   bool owns_context() const { return state_->owns_context_; }
 
-  /// Adds `up`, a function that runs when the outcome returns on its way up to the thread. It runs
-  /// before the functions that the stages above have added, in the context that replied. It is
-  /// called as up(Responder, Outcome&&), must reply immediately or later, and must not block or
+  /// Adds `up`, a function that runs when the outcome passes this stage on its way up. `up` runs
+  /// before the functions that the stages above have added, in the context that replied. The call
+  /// is up(Responder, Outcome&&). `up` must reply, immediately or later, and must not block or
   /// throw.
   template <class Up>
   void on_reply(Up up) {

@@ -11,10 +11,10 @@
 
 namespace paths {
 
-/// Cause of the failure of an operation. A program may retry after one cause and stop after
-/// another.
+/// Cause of the failure of an operation. A program may retry after some causes and stop after other
+/// causes.
 enum class FailureCause : std::uint8_t {
-  other,          ///< unknown cause, or none of those below; such as an error text in an element
+  other,          ///< any cause that is not listed below, or an unknown one
   deadline,       ///< expected message or contribution missing at the deadline
   peer_gone,      ///< host that ended, detached or could not be reached
   released,       ///< contributor that released its path before this round
@@ -23,9 +23,10 @@ enum class FailureCause : std::uint8_t {
   ended,          ///< end or cancellation of this host or of the run
 };
 
-/// Error of an operation that travels along its path: a lost peer, a passed deadline, an exception
-/// in a wrapper, or a value that must not be reduced. It crosses hosts and reaches every thread of
-/// the round. It names the host, path and wrapper where it began.
+/// Error that fails an operation on a path: a lost peer, a passed deadline, an exception in a
+/// wrapper, or a value that must not be reduced. The error travels along the path, crosses hosts
+/// and reaches every thread of the round. The error names the host, path and wrapper where it
+/// began.
 class TravelError : public std::runtime_error {
  public:
   TravelError(std::string host, std::string path, std::string wrapper, std::string reason,
@@ -41,9 +42,11 @@ class TravelError : public std::runtime_error {
   FailureCause cause_;
 };
 
-/// Returns the mark that an element gets because of `error`.
+/// Returns the error mark that an element gets because of `error`. A mark is an error text that an
+/// element keeps in place of further tuples.
 pastset::ErrorMark mark_of(const std::exception& error);
-/// Returns the error that an error mark contains. The text of a mark names the origin.
+/// Returns the error that an error mark describes. The host, path and wrapper of this error are "",
+/// because the text of the mark names them.
 TravelError error_of_mark(const pastset::ErrorMark& mark);
 
 using Failure = std::shared_ptr<const TravelError>;

@@ -24,28 +24,29 @@ class Wrapper;
 /// stages below it. Paths therefore form trees. A stage is immutable after deployment.
 struct Stage {
   Wrapper* wrapper = nullptr;
-  const Stage* below = nullptr;  ///< next stage; nullptr if it is on another host or there is none
+  const Stage* below = nullptr;  ///< next stage on this host; nullptr if there is none
   StageId id = no_stage;
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
-  std::uint32_t slot = 0;       ///< slot of this stage's first contributor at the stage below
-  std::uint32_t role = 0;       ///< index into WrapperKind::roles
-  /// Number of hosts that may delay the reply of the stage below. This host waits for the reply
-  /// until HostView::time_per_host() per such host after the deadline. Only set if the stage below
-  /// is on another host.
+  std::uint32_t slot = 0;       ///< first slot of this stage's contributors at the stage below
+  std::uint32_t role = 0;       ///< index into WrapperKind::roles of the wrapper's kind
+  /// Number of hosts that may delay the reply of the stage below. After the deadline of an
+  /// operation, this host still waits HostView::time_per_host() for each of these hosts. Set only
+  /// if the stage below is on another host.
   std::uint32_t hosts_to_reply = 0;
   /// Kinds of operation that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
-  /// Whether an operation that owns no context (OS thread or fiber) needs one at this stage. This
-  /// is so if the wrapper of this stage, or of a stage below up to and including the next join,
-  /// needs a context.
+  /// Whether an operation that owns no context (OS thread or fiber) gets a service context at this
+  /// stage. True if the wrapper of this stage, or of a stage below up to and including the next
+  /// join, needs a context.
   bool needs_context = true;
 };
 
 /// Action on operations as they pass a stage of a path (Bongo et al. 2004, §III-A). A wrapper acts
-/// on some kinds of operations and passes all others on. A wrapper that must block derives from
-/// BlockingWrapper.
+/// on operations of some kinds and passes operations of all other kinds on. A wrapper that must
+/// block derives from BlockingWrapper.
 ///
-/// Thread-safe: many contexts call handle() at the same time, for one round or for several.
+/// Thread-safe: handle() must be. Many contexts call it at the same time, for the same round or for
+///              different rounds.
 class Wrapper {
  public:
   virtual ~Wrapper() = default;
@@ -61,16 +62,16 @@ class Wrapper {
   /// Blocks: only if responder.owns_context(). In that case the wrapper must not keep the responder
   ///         after it has returned.
   /// Throws: any exception, as long as the wrapper still has the responder. The stage converts the
-  ///         exception to a TravelError that names host and wrapper; Stop passes unchanged. If the
-  ///         operation was not passed on, the joins below get this contributor's failure (see
-  ///         begin_stage()).
+  ///         exception to a TravelError that names host and wrapper. The exception Stop passes
+  ///         unchanged. If the operation was not passed on, the joins below get this contributor's
+  ///         failure (see begin_stage()).
   virtual void handle(Operation&& operation, Next next, Responder& responder) = 0;
   /// Returns whether operations need a context of their own here, for example because the wrapper
   /// runs application code. Called once, during deployment.
   virtual bool needs_context() const { return false; }
-  /// Fails the operations that wait in this wrapper, own no context, and have a deadline before
-  /// `now`. Returns the next deadline of a waiting operation; Nanos::max() if there is none. Called
-  /// at the time that was passed to Next::expect(), or earlier.
+  /// Fails the waiting operations of this wrapper that own no context and whose deadline is before
+  /// `now`. Returns the next deadline of a waiting operation; Nanos::max() if no such operation
+  /// waits. The host calls this function at the time that was passed to Next::expect(), or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
   /// Fails all operations that wait in this wrapper and own no context. Called when the host ends.
   virtual void give_up() {}
@@ -82,8 +83,8 @@ class Wrapper {
   /// If this wrapper stores moved tuples unchanged in an element that this process maps, returns
   /// the element. Otherwise, or if the element is not known yet, returns nullptr.
   virtual pastset::Element* element_here() { return nullptr; }
-  /// Returns whether this wrapper is a join: the stages below see its contributors as one. All
-  /// other wrappers keep contributors separate.
+  /// Returns whether this wrapper is a join. A join has one slot at the stage below for all its
+  /// contributors together. Any other wrapper has one slot at the stage below for each contributor.
   virtual bool joins() const { return false; }
   /// Returns the kinds of operation that never wait in handle() of this wrapper. Waits in stages
   /// below do not count. An operation needs no context if its kind is in the set of each stage of
@@ -107,19 +108,20 @@ class Wrapper {
   std::string name_;
 };
 
-/// Wrapper that may block, but only through runtime/. Each of its operations owns a context.
+/// Wrapper that may block, but only in functions of runtime/. Each of its operations owns a
+/// context.
 class BlockingWrapper : public Wrapper {
  public:
-  /// Handles one operation. Code before next(operation) runs on the way down, code after it on the
-  /// way up. If the function returns without a call of `next`, the operation does not reach the
-  /// stages below.
-  /// Throws: as handle().
+  /// Handles one operation. Code before the call next(operation) runs on the way down, code after
+  /// this call on the way up. If the function returns without a call of `next`, the operation does
+  /// not reach the stages below.
+  /// Throws: any exception, which is converted as for handle().
   virtual Result operate(Operation operation, Next next) = 0;
   void handle(Operation&& operation, Next next, Responder& responder) final;
   bool needs_context() const final { return true; }
 };
 
-/// The stages below a wrapper on its path. Cheap to copy. Valid as long as the deployment.
+/// The stages below a wrapper on its path. Cheap to copy. Valid until the deployment ends.
 class Next {
  public:
   Next(Deployment& deployment, const Stage& stage, bool* called)
@@ -128,8 +130,8 @@ class Next {
   void handle(Operation&& operation, Responder responder) const;
   /// Passes on an operation that owns the calling context. Blocks until the reply, and returns it.
   Result operator()(Operation operation) const;
-  /// Requests a call of Wrapper::end_late() at `until`. Called for an operation that waits in the
-  /// wrapper and owns no context.
+  /// Requests a call of Wrapper::end_late() at `until`. The wrapper calls this function for each
+  /// waiting operation that owns no context.
   void expect(base::Nanos until) const;
   /// Converts `error`, an exception that the wrapper threw, to the failure that the stages above
   /// receive.
@@ -140,9 +142,9 @@ class Next {
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
   Deployment& deployment() const { return *deployment_; }
-  /// Marks the operation as handled. Called by a wrapper that replies, or that sends the operation
-  /// on without Next::handle(), such as a forward or a join. If the wrapper throws after this call,
-  /// the stage passes no failed contribution down.
+  /// Marks the operation as handled. A wrapper calls this function if it replies, or if it sends
+  /// the operation on without Next::handle(), as a forward or a join does. If the wrapper throws
+  /// after this call, the stage passes no failed contribution down.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }

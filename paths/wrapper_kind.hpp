@@ -19,7 +19,7 @@ namespace paths {
 using eventspace::Job;
 struct Plan;
 
-/// Documentation of one setting, for `paths show --kinds`, the reference and the schema.
+/// Documentation of one setting, for `paths show --kinds`, the reference and the schema of configs.
 struct SettingHelp {
   std::string name;
   std::string type;  ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
@@ -28,8 +28,8 @@ struct SettingHelp {
   std::string help;      ///< description of the setting in one sentence
 };
 
-/// Kind of collective in a high-level config. It has the same name as the kind of wrapper that its
-/// joins have.
+/// Kind of collective in a high-level config. The joins of the collective are wrappers of the kind
+/// with the same name.
 struct CollectiveKind {
   std::string help;                        ///< description of the collective in one sentence
   std::vector<SettingHelp> settings = {};  ///< settings of the collective and of its joins
@@ -56,8 +56,8 @@ class WrapperPlace {
   /// Returns the wrapper's index in the plan. Creation of the wrapper needs the index, but the
   /// check of settings does not. Therefore a call of this function does not change was_asked().
   std::uint32_t wrapper() const { return wrapper_; }
-  /// Returns whether the check of settings called plan(), host() or slots(). If false, its result
-  /// depends only on the settings.
+  /// Returns whether the check of settings called plan(), host() or slots(). If false, the result
+  /// of the check depends only on the settings.
   bool was_asked() const { return was_asked_; }
 
  private:
@@ -87,8 +87,8 @@ struct WrapperKind {
   bool maps = false;
   /// Whether wrappers of this kind end paths and refuse operations that change the element.
   bool only_reads = false;
-  /// If the kind is a prefetch: name of its setting that names the element for fetched tuples.
-  /// Otherwise "".
+  /// Name of the setting that names the element for fetched tuples; "" if the kind is not a
+  /// prefetch.
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};
   /// Returns the template of tuples below the wrapper, derived from the settings and the template
@@ -120,8 +120,9 @@ class WrapperKinds {
   /// Returns the kind named `name`. Requires: the kind exists, as is true for every name in a
   /// checked plan.
   const WrapperKind& at(std::string_view name) const;
-  std::vector<std::string_view> names() const;        ///< in the order of the calls of add()
-  std::vector<std::string_view> collectives() const;  ///< names of the kinds that have `collective`
+  std::vector<std::string_view> names() const;  ///< names of all kinds, in the order of add()
+  std::vector<std::string_view> collectives()
+      const;  ///< names of the kinds with a set `collective`
   const std::vector<WrapperKind>& all() const { return kinds_; }
 
  private:

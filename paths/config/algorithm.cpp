@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.cpp — reader and printer of the setting `algorithm` and its long form.
+// paths/config/algorithm.cpp — reader and printer of the setting `algorithm`, in short and long
+// form.
 #include "paths/config/algorithm.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,8 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-/// Returns the short form of a word with the names of its parameters: "budget:HORIZON,EVERY".
+/// Returns the short form of a word: its name, then the names of its parameters, such as
+/// "budget:HORIZON,EVERY".
 template <class Word>
 std::string form_of(const Word& word) {
   std::vector<std::string> numbers;
@@ -103,7 +105,7 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
 }
 
 /// Returns the rule for the numbers of a word, for an error message: " with EVERY at most HORIZON".
-/// Returns "" if the word has only one number. Without this rule a message could have more rounds
+/// Returns "" if the word has only one number. Without this rule a message could carry more rounds
 /// (EVERY) than the number of rounds by which a result may be late (HORIZON).
 std::string number_rule(const AlgorithmWord& word) {
   if (word.settings.size() < 2) return "";
@@ -129,8 +131,8 @@ void set_transfer(Algorithm& algorithm, const TransferWord& transfer, std::uint6
     algorithm.transfer = same;
 }
 
-/// Reads the parameters after a word's name into `algorithm`. Returns "" if they are right,
-/// otherwise a description of the expected parameters.
+/// Reads the parameters after a word's name into `algorithm`. Returns "" if the parameters are
+/// valid, otherwise a description of the expected parameters.
 std::string parse_parameters(const std::vector<std::string_view>& given, Algorithm& algorithm) {
   const AlgorithmWord& word = *algorithm.word;
   if (given.empty()) return {};
@@ -154,9 +156,9 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the word that describes `algorithm` in the shortest text: the first word with the same
-/// relaxation, graph and default transfer. The text then need not name the transfer. Trees have no
-/// transfer.
+/// Returns the word that describes `algorithm` in the shortest text. It is the first word that has
+/// the relaxation and the graph of `algorithm`, and whose default transfer is the transfer of
+/// `algorithm`. A text with this word need not name the transfer. Trees have no transfer.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -167,10 +169,11 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word that has the relaxation `name` and fits the graph. The graph is
-/// `all_to_all` if this argument is true, otherwise one tree. Only a word with the name `name` fits
-/// the graph `all_to_all`. If no word fits the graph, returns the first word with the relaxation;
-/// nullptr if no word has it.
+/// Returns the first word that has the relaxation `name` and is allowed with the graph of the
+/// collective. `all_to_all` tells whether that graph is `all_to_all` or one tree. With the graph
+/// `all_to_all` the word itself must also be called `name`. If there is no such word, returns the
+/// first word that has the relaxation but is not allowed with the graph; nullptr if no word has the
+/// relaxation.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -308,7 +311,7 @@ class RelaxationReader {
   Algorithm algorithm_;
 };
 
-/// Reads a schedule's name and its parameters into `algorithm`. Returns "" if they are right,
+/// Reads a schedule's name and its parameters into `algorithm`. Returns "" if both are valid,
 /// otherwise a description of the expected text.
 std::string parse_schedule(std::string_view text, std::string_view collective_kind,
                            Algorithm& algorithm) {

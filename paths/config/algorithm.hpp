@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.hpp — words for algorithms of collectives made of paths.
+// paths/config/algorithm.hpp — words by which a config selects the algorithm of a collective.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,12 +22,12 @@ class CollectiveExpansion;
 struct TransferWord {
   std::string name;
   std::string help;  ///< one sentence
-  /// Parameters of the word. At most one: the number of tuples per request.
+  /// Parameters of the word. A word has at most one parameter: the number of tuples per request.
   std::vector<SettingHelp> settings = {};
-  /// Name of the word that means the same as this word with one tuple per request; empty = none.
-  /// For example, `subscribe` with one tuple per request is `demand`.
+  /// Name of the word that means the same as this word with one tuple per request; empty = there is
+  /// no such word. For example, `subscribe` with one tuple per request is `demand`.
   std::string with_one = {};
-  bool asks = false;  ///< whether a root requests tuples when it cannot decide a round
+  bool asks = false;  ///< whether a cluster's root requests tuples when it cannot decide a round
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
   void (*expand)(expansion::ClusterTransfers&, std::uint32_t into, std::uint32_t from) = nullptr;
 };
@@ -39,14 +39,14 @@ struct AlgorithmWord {
   std::string help;                        ///< one sentence
   std::vector<SettingHelp> settings = {};  ///< parameters of the word: whole numbers after a colon
   /// Value of the setting `relaxation` that the word implies. Words with the same relaxation give
-  /// the same guarantees. They differ in the graph or in the default transfer.
+  /// the same guarantees. Such words differ in the graph or in the default transfer.
   std::string relaxation;
   /// Kinds of collective that support this word; empty = all.
   std::vector<std::string_view> collectives = {};
-  bool over_tree = false;        ///< whether the word is allowed together with `graph: tree`
-  bool over_all_to_all = false;  ///< whether it is allowed together with `graph: all_to_all`
-  /// Whether hosts combine values by a schedule. The names of the algorithms in collectives/ are
-  /// then valid words, too.
+  bool over_tree = false;        ///< whether the word may be used with `graph: tree`
+  bool over_all_to_all = false;  ///< whether the word may be used with `graph: all_to_all`
+  /// Whether hosts combine values by a schedule. If so, each name of an algorithm in collectives/
+  /// may also be used as a word.
   bool is_schedule = false;
   std::vector<std::string_view> transfers = {};  ///< transfers allowed with this word
   std::string_view transfer = {};                ///< default transfer
@@ -57,26 +57,27 @@ struct AlgorithmWord {
   bool takes(std::string_view collective_kind) const;
 };
 
-/// Return all words, in the order in which help texts list them. The first call makes the list.
-/// Thread-safe.
+/// Return all words of the settings `algorithm` and `transfer`, in the order in which help texts
+/// list them. The first call makes the list. Thread-safe.
 const std::vector<AlgorithmWord>& algorithm_words();
 const std::vector<TransferWord>& transfer_words();
-/// Returns the word whose `is_schedule` is true; nullptr if there is none. This one word describes
-/// every name of a schedule.
+/// Returns the first word whose `is_schedule` is true; nullptr if there is no such word. This word
+/// describes every name of an algorithm in collectives/.
 const AlgorithmWord* schedule_word();
 
 /// Algorithm of a collective. A config states it by the setting `algorithm`, or by the settings
-/// `graph`, `relaxation` and `transfer`. Points into algorithm_words() and transfer_words().
+/// `graph`, `relaxation` and `transfer`. The members `word` and `transfer` point into
+/// algorithm_words() and transfer_words().
 struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
-  std::vector<std::uint64_t> numbers = {};  ///< value of each parameter (setting) of the word
-  /// Transfer between the clusters. Nullptr if all clusters form one tree, which has no transfers.
+  std::vector<std::uint64_t> numbers = {};  ///< values of the parameters, as in `word->settings`
+  /// Transfer between clusters; nullptr if all clusters form one tree, which has no transfers.
   const TransferWord* transfer = nullptr;
   std::uint64_t tuples = 1;   ///< number of tuples per request
   std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
 
-  /// Returns the value of the word's setting of that name; 0 if the word has no such setting.
+  /// Returns the value of the word's parameter `setting`; 0 if the word has no such parameter.
   std::uint64_t number(std::string_view setting) const;
 };
 
@@ -85,8 +86,8 @@ Algorithm sequential_algorithm();
 
 /// Returns whether collectives of the kind can choose between several algorithms.
 bool has_algorithms(std::string_view collective_kind);
-/// Returns every word with its parameters, for messages, such as "sequential, magpie,
-/// periodic:EVERY".
+/// Returns every word with the names of its parameters, for error messages, such as "sequential,
+/// magpie, periodic:EVERY".
 std::vector<std::string> algorithm_forms();
 /// Returns the help text of the command-line option --algorithm, such as "of every allreduce:
 /// sequential, ...".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/config.hpp — reads a config file and makes a plan of it.
+// paths/config/config.hpp — reader that makes a plan from a config.
 #pragma once
 #include <string>
 
@@ -10,7 +10,8 @@
 
 namespace paths {
 
-/// Reads a high-level or low-level config. Throws: ConfigError with every mistake.
+/// Reads a high-level or low-level config, and returns its plan.
+/// Throws: ConfigError that lists all mistakes of the config.
 Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
                const Overrides& overrides = {});
 Plan load_plan(const std::string& file, const WrapperKinds& kinds, const Overrides& overrides = {});

@@ -46,12 +46,12 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
                                       const std::function<bool(const Settings&)>& is_wanted,
                                       Collectors& collectors) {
   std::vector<Settings> collected;
-  // Whether a wrapper of the kind `map` is above `place`. Such a wrapper passes on almost no
-  // operations.
+  // Whether the path has a wrapper of the kind `map` above `place`. Such a wrapper passes on almost
+  // no operations.
   bool is_mapped = false;
   for (std::size_t place = 0; place < way.size(); ++place) {
-    // A `lagged_check` passes on only some rounds. A collector directly below it would miss the
-    // others, so none is inserted.
+    // A `lagged_check` passes on only some rounds. A collector directly below a `lagged_check`
+    // would miss the other rounds, so no collector is inserted there.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
     is_mapped |= above == "map";
     const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;
@@ -72,7 +72,7 @@ Settings with_collectors(const Settings& low_level) {
   Collectors collectors;
   for (const Settings& path : paths->items()) {
     const Settings* through = path.find("through");
-    // The list is missing or wrong. The reader of paths reports this mistake.
+    // If the list `through` is missing or is not a list, the reader of paths reports this mistake.
     if (through == nullptr || !through->is_list()) return low_level;
     const bool has_some = std::any_of(
         through->items().begin(), through->items().end(),

@@ -11,9 +11,9 @@
 
 namespace paths {
 
-/// Creates event collectors, the wrappers that record operations. at() makes one for each position
-/// in the text of the config, and returns the same one for equal positions. Paths that share a
-/// wrapper therefore share the collectors around it, too.
+/// Creates event collectors, the wrappers that record operations. at() makes one collector for each
+/// position in the text of the config, and returns the same collector for equal positions. Paths
+/// that share a wrapper therefore also share the collectors around this wrapper.
 class Collectors {
  public:
   base::Settings at(const base::Position& position);
@@ -39,9 +39,9 @@ base::Settings with_collectors(const base::Settings& low_level);
 
 /// Returns the first word of an item of a `through` list: the name of a wrapper, or a kind.
 const std::string& name_in_way(const base::Settings& item);
-/// Returns the kind of the wrapper that an item of a `through` list names or declares. The item is
-/// the name of one of `wrappers`, alone or with a role, or it is a kind with settings (a wrapper
-/// written in place). Returns "" for an unknown name.
+/// Returns the kind of the wrapper that an item of a `through` list names or declares. An item
+/// either names one of `wrappers`, alone or with a role, or declares a wrapper in place, as a kind
+/// with settings. Returns "" for an unknown name.
 std::string kind_in_way(const base::Settings& item, const base::Settings& wrappers);
 
 }  // namespace paths

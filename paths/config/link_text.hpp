@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/link_text.hpp — emulated links in both levels of the config.
+// paths/config/link_text.hpp — settings of emulated links, in high-level and low-level configs.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/ways.hpp"
@@ -8,11 +8,11 @@ namespace paths {
 
 /// Settings of an emulated link, checked, and stored as the user wrote them.
 struct LinkText {
-  base::Settings settings;   ///< only the settings of the link, without other keys of its map
+  base::Settings settings;   ///< settings of the link, without the other keys of its map
   bool delays = false;       ///< whether messages take time on the link
   bool has_streams = false;  ///< whether the link has settings of streams
-  /// Returns the settings for a link on a declared path. Declared paths do not use streams, so the
-  /// settings of streams are left out.
+  /// Returns the settings for a link on a declared path. The result has no settings of streams,
+  /// because declared paths do not use streams.
   base::Settings path_settings() const;
 };
 

@@ -58,8 +58,8 @@ void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mi
     if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
 }
 
-/// Reports a second object with the name of a first one. The parser has already refused repeated
-/// keys in the text, but a key in the text may be equal to a generated name.
+/// Reports that two objects have the same name: `name` and `first`. The parser has already refused
+/// repeated keys in the text, but a key in the text may be equal to a generated name.
 void refuse_second(std::string_view what, const base::Settings& name, const base::Settings& first,
                    PlanText& text, base::Mistakes& mistakes) {
   mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
@@ -76,8 +76,8 @@ void refuse_repeated(const base::Settings& section, std::string_view what, PlanT
   }
 }
 
-/// Returns the settings of a wrapper without the keys that wrappers of all kinds have (`kind` and
-/// `host`).
+/// Returns the settings that only the wrapper's kind reads: all except `kind`, `host` and
+/// `contributors`.
 base::Settings own_settings(const base::Settings& map) {
   std::vector<base::Settings::Entry> own;
   for (const auto& entry : map.entries()) {
@@ -95,8 +95,8 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
                              name.text(), value.describe()));
     return false;
   }
-  // Only the settings that all kinds of wrapper have are read here. The other settings are read
-  // later, when hosts and paths are known.
+  // Reads only the settings that all kinds of wrapper have. The other settings are read later, when
+  // all hosts and paths have been read.
   std::vector<base::Settings::Entry> common;
   for (const auto& entry : value.entries())
     if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
@@ -121,8 +121,8 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   return true;
 }
 
-/// Reads the generated wrappers of `config` and the written ones in `section`. A wrapper that
-/// cannot be read is left out of the plan.
+/// Reads the generated wrappers of `config`, and the wrappers that the user wrote in `section`. A
+/// wrapper that cannot be read is left out of the plan.
 void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
                    Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   const auto leave_out = [&](const base::Settings& name) {
@@ -146,7 +146,8 @@ void read_wrappers(Expansion& config, const base::Settings& section, const Wrapp
       leave_out(made.name);
       continue;
     }
-    // If an earlier wrapper was left out, this wrapper has another index than in `config`.
+    // If an earlier wrapper was left out, this wrapper's index in the plan differs from its index
+    // in `config`.
     if (!text.whole) numbers[made.name.text()] = number;
     plan.wrappers.push_back(
         {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});
@@ -177,7 +178,7 @@ constexpr std::uint64_t stack_bytes_max = std::uint64_t{64} << 30;
 
 bool is_stack(std::uint64_t bytes) { return bytes >= stack_bytes_min && bytes <= stack_bytes_max; }
 
-/// Returns the message about a wrong stack size.
+/// Returns the error text for a stack size outside the permitted range.
 std::string expected_stack(std::string_view found) {
   return fmt::format("expected a size from {} to {}, found {}", base::format_bytes(stack_bytes_min),
                      base::format_bytes(stack_bytes_max), found);
@@ -205,8 +206,8 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   read_shared_spaces(reader, plan);
 }
 
-/// Reads the table from which groups take their schedules (key `decisions`). The config has the
-/// table itself, or the name of a file with it.
+/// Reads the table from which groups take their schedules (key `decisions`). The config contains
+/// the table itself, or the name of a file that contains the table.
 void read_decisions(base::MapReader& reader, Plan& plan) {
   base::Settings table = reader.take("decisions");
   if (table.is_null()) return;
@@ -223,8 +224,8 @@ void read_decisions(base::MapReader& reader, Plan& plan) {
   plan.decisions = std::make_shared<const tuner::DecisionTable>(table, reader.mistakes());
 }
 
-/// Reads the costs of hosts (key `costs`). The config has the costs itself, or the name of a file
-/// that `paths measure` wrote.
+/// Reads the costs of hosts (key `costs`). The config contains the costs themselves, or the name of
+/// a file that `paths measure` wrote.
 void read_costs(base::MapReader& reader, Plan& plan) {
   base::Settings costs = reader.take("costs");
   if (costs.is_null()) return;

@@ -26,19 +26,21 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
 
-/// Takes the section `key` of a low-level or high-level config. If the section is neither empty nor
-/// of the kind `kind`, adds a mistake.
+/// Takes the section `key` of a low-level or high-level config, and returns it. Adds a mistake if
+/// the section is of a different kind than `kind`, such as a list instead of a map. A missing
+/// section is no mistake.
 base::Settings take_section(base::MapReader& reader, std::string_view key,
                             base::Settings::Kind kind);
 
-/// Returns the index in `plan` of the host of a generated wrapper or path. `host` is the index in
-/// `config`. If that host could not be read, adds a mistake at `position` and returns nullopt.
+/// Returns the index in `plan` of the host of a generated wrapper or path. `host` is the index of
+/// the host in `config`. If that host could not be read, adds a mistake at `position` and returns
+/// nullopt.
 std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,
                                        const Plan& plan, const base::Position& position,
                                        base::Mistakes& mistakes);
 
-/// The following functions each read one section into `plan`. Paths need hosts and wrappers,
-/// wrappers need hosts, and graphs need paths.
+/// Each of the following functions reads one section into `plan`. Hosts must be read before
+/// wrappers, wrappers before paths, and paths before graphs.
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes);
 /// Reads `lanes` and `ways`. Requires: clusters were read.
@@ -47,8 +49,7 @@ void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
 void read_groups(const base::Settings& section, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);
-/// Reads the generated paths of `config`, and then `section`, which has the paths written by the
-/// user.
+/// Reads the generated paths of `config`, and then the section `paths` that the user wrote.
 void read_paths(Expansion config, const base::Settings& section, const WrapperKinds& kinds,
                 Plan& plan, PlanText& text, base::Mistakes& mistakes);
 

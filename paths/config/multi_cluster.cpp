@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.cpp — reader of the high-level config; exchanges and elements.
+// paths/config/multi_cluster.cpp — reader of the high-level config, with its exchanges and
+// elements.
 #include "paths/config/multi_cluster.hpp"
 
 #include <fmt/format.h>

@@ -41,9 +41,8 @@ class CollectiveReader {
   }
 
  private:
-  /// Reads and checks the settings that all joins of the collective get. After a mistake here, the
-  /// reading of the config ends before the joins are created, because each join would report the
-  /// same mistake.
+  /// Reads and checks the settings that all joins of the collective get. After a mistake in these
+  /// settings, no joins are created, because each join would report the same mistake.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.at(collective_.kind).collective;
     if (kind.read != nullptr) kind.read(reader);

@@ -49,31 +49,31 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
   graph.of = reader.word("of", graph.name);
   const WrapperKind* kind = kinds.find(graph.kind);
   if (kind != nullptr) read_collective(reader, *kind->collective, graph);
-  if (graph.kind.empty())  // the other keys depend on the kind, so they cannot be checked
+  if (graph.kind.empty())  // without a valid kind, other keys cannot be checked
     for (const auto& [key, setting] : value.entries()) reader.has(key.text());
   reader.finish();
   return graph;
 }
 
-/// State of the comparison of a declared graph with its paths.
+/// State of the check of one declared graph.
 struct CheckedGraph {
   const Plan::PlanGraph* graph = nullptr;
   bool has_paths = false;
-  /// Identity of a Settings object that was found equal to the settings of the graph; nullptr =
-  /// none yet.
+  /// Identity of the last Settings object that was found to agree with the settings of the graph;
+  /// nullptr = no such object yet.
   const void* right_settings = nullptr;
 };
 
-/// Reports a collective whose declaration differs from the settings of its joins and of the
-/// wrappers that check its condition. Such a declaration would mislead. `checked` has, for each
-/// stage, the graph with which the stage was compared last.
+/// Reports a collective whose declaration differs from the settings of its joins, or of the
+/// wrappers that check its condition. Such a declaration would mislead the reader of the config.
+/// `checked` has, for each stage, the graph with which the stage was compared last.
 void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
                         std::vector<const Plan::PlanGraph*>& checked, const WrapperKinds& kinds,
                         const Plan& plan, base::Mistakes& mistakes) {
   const Plan::PlanGraph& graph = *known.graph;
   for (StageId id = path.stage; id != no_stage; id = plan.stages[id].below) {
-    // An earlier path of this graph passed this stage, so all stages below were compared with the
-    // graph.
+    // If an earlier path of this graph passed this stage, all stages below are already compared
+    // with the graph.
     if (std::exchange(checked[id], &graph) == &graph) return;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
     const WrapperKind& kind = kinds.at(wrapper.kind);

@@ -94,7 +94,7 @@ class MemberReader {
 
   const Plan& plan_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> first_;  // rank of the first thread of each host
+  std::vector<std::uint32_t> first_;  // rank of each host's first thread, by host index
   std::set<std::uint32_t> threads_;
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
-/// Maximum length in bytes of the folder of sockets. The limit of the operating system for a socket
-/// path then leaves room for a file name.
+/// Maximum length in bytes of an address of the transport `ipc`. The operating system limits the
+/// length of the path of a socket.
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
@@ -32,7 +32,7 @@ std::uint16_t usual_port() {
   return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
 }
 
-/// Parts from which the addresses of hosts are made if the config does not give an address.
+/// Settings from which the address of a host is made if the config does not give one.
 struct Generated {
   std::string interface { default_interface };
   std::uint16_t port = usual_port();
@@ -43,7 +43,7 @@ struct Generated {
 };
 
 /// Returns whether the interface is loopback. A text that begins with "127." must have four
-/// numbers, because 127.0.0.1.example.com is another machine.
+/// numbers, because 127.0.0.1.example.com may be a different machine.
 bool is_loopback(const std::string& interface) {
   in_addr address{};
   const bool is_numbers = inet_pton(AF_INET, interface.c_str(), &address) == 1;
@@ -66,9 +66,9 @@ std::string stem(std::string_view file) {
   return std::string(file.substr(0, file.find('.')));
 }
 
-/// Returns the generated address of a host. One address does not have enough ports for a large
-/// config. Its hosts therefore use several loopback addresses (there are sixteen million), unless
-/// the config sets a port or an interface.
+/// Returns the generated address of a host. One IP address does not have enough ports for a large
+/// config. The hosts of such a config therefore use several of the sixteen million loopback
+/// addresses, unless the config sets a port or an interface.
 std::string generated_tcp(const Generated& generated, std::uint32_t host) {
   const std::uint32_t ports = 65536u - generated.port;
   if (generated.interface != default_interface || generated.says_port || host < ports)
@@ -165,7 +165,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
 }
 
 /// Returns a host's address: the address in the config, changed by program options, or a generated
-/// one.
+/// address.
 std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
                        std::uint32_t host, const Overrides& overrides) {
   if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
@@ -173,7 +173,7 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
   if (plan.transport != Plan::Transport::tcp) return address;
   Generated on_it = generated;
   if (address.find("://") == std::string::npos && address.find(':') == std::string::npos) {
-    on_it.interface = address;  // the config has only the interface
+    on_it.interface = address;  // the config gives only the interface of the address
     return generated_tcp(on_it, host);
   }
   const auto parts = parse_tcp(address);

@@ -102,7 +102,8 @@ class LinkReader {
                           mistakes_);
   }
 
-  /// Returns whether the file describes exactly the clusters of the config.
+  /// Returns whether the file has all clusters of the config and no other clusters. Reports each
+  /// difference as a mistake.
   bool are_clusters_of(const tuning::MeasuredNetwork& network) {
     bool are = true;
     std::set<std::string_view> found;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_paths.cpp — reader of the paths of a config, which makes stages from their
-// wrappers.
+// paths/config/read_paths.cpp — reader of paths, and construction of stages from their wrappers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of wrappers on a path. It limits the stack size that an operation needs, because
-/// the calls of the wrappers nest.
+/// Maximum number of wrappers on a path. This maximum limits the stack that an operation needs,
+/// because the calls of the wrappers nest.
 constexpr std::size_t path_length_max = 256;
 
 bool same(const base::Settings& a, const base::Settings& b) {
@@ -37,7 +36,7 @@ bool same(const base::Settings& a, const base::Settings& b) {
 
 /// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< whole item, and the word in it that error messages locate
+  base::Settings item, written;  ///< whole item, and the part whose position error messages give
   const WrapperKind* kind = nullptr;
   std::optional<std::uint32_t> wrapper;  ///< index of the wrapper; nullopt if written in place
   base::Settings settings;               ///< settings of a wrapper written in place
@@ -66,8 +65,8 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// Items of a path. If `goes_on_alike` is true, the list ends at a join, and the wrappers below
-  /// are those of an earlier path through the join.
+  /// Items of a path. If `goes_on_alike` is true, the list ends at a join. The path then has the
+  /// same wrappers below the join as an earlier path through this join.
   struct Way {
     std::vector<Item> items;
     bool goes_on_alike = false;
@@ -105,12 +104,13 @@ class PathReader {
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::uint32_t next_number_ = 0;  ///< one more than the highest wrapper index found
-  /// Indexes of wrappers that were found earlier, by the hash of the item that named them.
+  std::uint32_t next_number_ = 0;  ///< one more than the highest wrapper index found so far
+  /// Indexes of wrappers that were found earlier, keyed by the hash of the item that named the
+  /// wrapper.
   std::array<std::uint32_t, 4096> numbers_found_{};
   std::array<const WrapperKind*, 2> last_kinds_{};
-  std::vector<StageId> joins_;  ///< indexed by wrapper: stage of each join
-  /// Indexed by stage: the item of a path from which the stage was made. It is in the first path
+  std::vector<StageId> joins_;  ///< stage of each join, indexed by its wrapper
+  /// Item from which each stage was made, indexed by stage. The item belongs to the first path
   /// through the stage.
   std::vector<base::Settings> made_by_;
   std::vector<std::string> graphs_;  ///< names of the graphs that have threads
@@ -199,8 +199,8 @@ void PathReader::read(const Expansion::Path& made, const Expansion& config) {
   add(std::move(path), way, true);
 }
 
-/// Adds a path to the plan. `way` has the wrappers of the path, if they could be read. `whole` is
-/// false if any other part of the path could not be read.
+/// Adds a path to the plan. `way` has the wrappers of the path; nullopt if they could not be read.
+/// `whole` is false if any other setting of the path could not be read.
 void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
   if (whole && way && !way->items.empty()) stage = make_stages(*way);
@@ -233,7 +233,8 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     way.goes_on_alike = whole && goes_on_alike(*item, through, place);
     way.items.push_back(std::move(*item));
     if (way.goes_on_alike) return way;
-    // The setting that names the next host is wrong. The wrapper's kind reports this mistake later.
+    // If the setting that names the next host is wrong, the wrapper's kind reports this mistake
+    // later.
     if (!next_host) {
       whole = false;
       break;
@@ -241,15 +242,15 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     host = *next_host;
   }
   if (whole) return way;
-  // The path is not added. Wrappers written in place are created nevertheless, so that their
-  // settings are checked.
+  // The path is not added to the plan. Its wrappers written in place are created nevertheless, so
+  // that their settings are checked.
   for (const Item& item : way.items) wrapper_of(item);
   return std::nullopt;
 }
 
-/// Returns whether `item` is a join that an earlier path has created, and both paths have the same
-/// items from the join on. Those of this path are in `through`, from `place` on. Equal items that
-/// are different objects do not count as the same.
+/// Returns whether `item` is a join that an earlier path has created, and whether this path has the
+/// same items from the join on as the earlier path. The items of this path are `through`, from the
+/// index `place` on. Two equal items count as the same only if they are the same object.
 bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
   if (!item.wrapper) return false;
   for (StageId stage = joins_[*item.wrapper]; stage != no_stage;
@@ -276,9 +277,10 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Returns the index of the wrapper named `name`; nullopt if there is none. Most configs declare
-/// wrappers in the order in which paths name them. The search therefore first tries the wrapper
-/// after the highest one found so far, and then the wrapper that an identical item named earlier.
+/// Returns the index of the wrapper named `name`; nullopt if no wrapper has this name. Most configs
+/// declare wrappers in the order in which paths name them. The search therefore first tries the
+/// wrapper after the highest index found so far, and then the wrapper that an identical item named
+/// earlier.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {
@@ -363,7 +365,7 @@ std::optional<std::uint32_t> PathReader::host_after(const Item& item) const {
   return to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
 }
 
-/// Returns the wrapper's index. Creates a wrapper that is written in place.
+/// Returns the wrapper's index. If the wrapper is written in place, creates the wrapper.
 std::uint32_t PathReader::wrapper_of(const Item& item) {
   if (item.wrapper) return *item.wrapper;
   Plan::PlanWrapper wrapper;

@@ -27,7 +27,7 @@ struct Owner {
   base::Position position;
 };
 
-/// Reads a list of public keys: a map from hosts to one key or several.
+/// Reads a list of public keys: a map from host names to one or more keys.
 class KeyList {
  public:
   KeyList(const Plan& plan, base::Mistakes& mistakes) : plan_(plan), mistakes_(mistakes) {}

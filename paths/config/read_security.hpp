@@ -6,7 +6,7 @@
 
 namespace paths {
 
-/// Reads the mode of `security`, which is a word or a map with the key `keys`.
+/// Reads the mode of the setting `security`. The setting is a word, or a map with the key `keys`.
 void read_security(base::MapReader& network, const base::Settings& security, Plan& plan);
 
 /// Reads the list of public keys that `security` names, and compares it with the hosts of the plan.

@@ -21,8 +21,8 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Returns the size of the element's tuples if all have the same size and are too large for an
-/// entry of the element's table (setting `slots`). Otherwise returns 0.
+/// Returns the size in bytes of the element's tuples, if all tuples have the same size and are too
+/// large for an entry of the element's table (setting `slots`). Otherwise returns 0.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
@@ -37,8 +37,8 @@ std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tup
   return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
-/// Returns the minimum number of tuples for which the element needs memory: one more than it keeps,
-/// because a new tuple is stored before the oldest one is dropped.
+/// Returns the minimum number of tuples for which the element needs memory. The number is one more
+/// than the element keeps, because a new tuple is stored before the oldest tuple is dropped.
 std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
 
 bool has_least(const Plan::PlanElement& element) {
@@ -48,10 +48,12 @@ bool has_least(const Plan::PlanElement& element) {
 }
 
 /// Returns the default sizes of a shared element. The table (`slots`) has an entry for each tuple
-/// that the element keeps, and two more. The arena has room for the large tuples that the element
-/// keeps, and for six more. These six are two tuples that wait, one that is being written, one that
-/// is being read, the next one, and a spare one. The operating system provides memory only when a
-/// tuple is written there, so unused room costs nothing.
+/// that the element keeps, and two more entries. The arena has room for one large tuple per entry
+/// of the table, but has at most 64 MiB. This maximum is higher if 64 MiB are too little for the
+/// large tuples that the element keeps and for six more. These six are two tuples of waiting moves,
+/// a tuple that is being written, a tuple that is being read, the next tuple, and a spare tuple.
+/// Unused room costs nothing, because the operating system provides memory only when a tuple is
+/// written there.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
@@ -80,7 +82,7 @@ pastset::SharedSizes read_sizes(const base::Settings& written, const Plan::PlanE
   return sizes;
 }
 
-/// Returns why the sizes of a shared element are wrong; "" if they are right.
+/// Returns why the sizes of a shared element are not allowed; "" if they are allowed.
 std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   if (element.keep_newest > element.shared->slots - 2)
     return fmt::format("an element that keeps {} tuples needs {} slots, found {}",
@@ -114,7 +116,8 @@ std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   return {};
 }
 
-/// Returns the index of the element at the end of a path; nullopt if the path has no valid end.
+/// Returns the index of the element at the end of a path; nullopt if the path does not end in an
+/// element of the plan.
 std::optional<std::uint32_t> end_of(const Plan& plan, const Plan::PlanPath& path) {
   StageId stage = path.stage;
   for (std::size_t steps = 0; stage < plan.stages.size() && steps < plan.stages.size(); ++steps) {

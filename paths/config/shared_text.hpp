@@ -15,9 +15,9 @@ void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& e
 /// and how long a process waits for the lock of such an element.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
-/// Sets for each shared element the number of moves that can wait at the same time for room in it.
-/// The number is large enough for all threads that may move into the element, and for some programs
-/// outside the run.
+/// Sets, for each shared element, how many moves can wait for room in the element at the same time.
+/// This number is large enough for all threads that may move into the element, and for some
+/// programs outside the run.
 /// Requires: all paths are read.
 void give_movers_room(Plan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/acceptor.cpp — checks of hellos, and replies without an open deployment
+// paths/connections/acceptor.cpp — checks of hellos, and replies to frames of closed deployments
 #include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace paths {
 
 namespace {
 
-// Maximum number of hellos that are kept although their connection was lost.
+// Maximum number of waiting hellos that are kept after their connection was lost.
 constexpr std::size_t failures_max = 256;
 
 std::string name_of(const DeploymentId& call) {
@@ -111,7 +111,7 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   for (Frame& answer : verdict.answers) {
     try {
       multiplexer_.transport().send(connection, std::move(answer));
-    } catch (const std::exception&) {  // if a frame cannot be sent, its connection is lost
+    } catch (const std::exception&) {  // no action: the connection of the frame is lost
     }
   }
   if (verdict.is_last) multiplexer_.transport().drop(connection);
@@ -122,8 +122,8 @@ std::uint64_t Acceptor::body_bytes_max(ConnectionId connection, const Frame& /*h
   return after_end_.contains(connection) ? body_bytes_limit : 0;
 }
 
-/// Handles a short frame for a deployment that is not open. A short request gets the same treatment
-/// as the normal request frame that it abbreviates. A short reply is dropped.
+/// Handles a short frame for a deployment that is not open. Handles a short request like a normal
+/// request frame, and drops a short reply.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
@@ -137,8 +137,8 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
       fails_waiting(connection, frame.text);
     return {};
   }
-  // This host's part of a deployment may close its connections before the peer's part has ended.
-  // Credits and refusals of the peer may then still arrive.
+  // Ignores credits and refusals. A peer may still send them after the deployment on this host has
+  // closed its connections.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (Rejection wrong = wrong_run(frame); !wrong.reason.empty()) return rejected(std::move(wrong));
@@ -202,8 +202,8 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return verdict;
 }
 
-/// Replies to a frame for a deployment that has ended properly. Such frames are normal, because the
-/// peers of the deployment may end much later.
+/// Replies to a frame for a deployment that has ended on this host. Such a frame is not an error,
+/// because the deployment may end much later on other hosts.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
@@ -251,12 +251,12 @@ Rejection Acceptor::wrong_run(const Frame& hello) const {
             fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
                         hello.version, host_, protocol_version)};
   if (theirs == run_) return {};
-  // If there is no launcher, the id of the run is the digest of the config.
+  // Without a launcher, the id of a run is the digest of its config.
   const bool has_no_launcher = hello.deployment != nullptr && hello.deployment->plan == theirs;
   if (has_no_launcher && run_ == config_)
     return {RefusalWord::plan, fmt::format("host {} runs config {}, host {} config {}", hello.text,
                                            theirs.text(), host_, config_.text())};
-  // The ids of runs are secret. They must not be in the log.
+  // The text contains no id of a run, because the ids are secret and the text is logged.
   return {RefusalWord::run, fmt::format("host {} is of another run", hello.text)};
 }
 
@@ -271,8 +271,8 @@ bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure
           fmt::format("host {}: {}", one.hello.text, failure.empty() ? "it has ended" : failure);
   failures_.emplace_back(place->label, connection);
   if (failures_.size() <= failures_max) return true;
-  // Forgets the oldest failure. A later call of deploy() on this host then gets no reason why that
-  // peer is missing.
+  // Too many failures are kept, so the oldest one is forgotten. A later call of deploy() then
+  // cannot report why the peer of that failure is missing.
   const auto [label, oldest] = std::move(failures_.front());
   failures_.pop_front();
   const auto found = labels_.find(label);

@@ -29,25 +29,26 @@ struct Connection;
 /// A request whose caller waits for a reply.
 struct PendingCall {
   std::uint32_t path = 0;
-  base::Payload moved;        // request's payload; set if the reply may omit an equal tuple
+  base::Payload moved;        // payload of the request; set if the reply may omit an equal tuple
   base::Nanos until{0};       // deadline of the operation
-  base::Nanos reply_time{0};  // how long after `until` the reply may still arrive
+  base::Nanos reply_time{0};  // time after `until` in which the reply may still arrive
   Connection* connection = nullptr;
   std::uint64_t number = 0;
   bool is_held = true;  // whether the request has not been sent yet
   std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;
-  AsynchronousCall* asynchronous = nullptr;  // set if no thread or fiber waits
+  AsynchronousCall* asynchronous = nullptr;  // nullptr if a thread or fiber waits
 
-  bool lacks_credits() const;  // whether the request has not left, only because credits are missing
-  /// Wakes the caller after the reply, after a loss of the connection, or after the request was
-  /// sent.
+  bool lacks_credits() const;  // whether the request is held although the welcome has arrived
+  /// Wakes the caller. This function is called after the reply has arrived, after the connection
+  /// was lost, or after the held request was sent.
   /// Requires: the mutex of the connection's table is held.
   void tell(runtime::DeferredWakes& wakes);
 };
 
-/// A call for which no thread or fiber waits. Its operation continues when the reply has arrived.
+/// A call for which no thread or fiber waits. The operation that made the call continues when the
+/// reply has arrived.
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;
@@ -66,24 +67,25 @@ inline void PendingCall::tell(runtime::DeferredWakes& wakes) {
     wakes.notify(*asynchronous);
 }
 
-/// The caller's record of a standing call (paths/wire/short_frame.hpp).
+/// State of a standing call (paths/wire/short_frame.hpp) on the host that makes the call.
 struct StandingCall {
   StageId stage = no_stage;
   std::uint32_t path = 0;
   std::uint32_t slot = 0;
-  bool is_known = false;  // whether the peer knows the standing call, because a request has left
+  bool is_known = false;        // whether a full request was sent, so that the peer knows this call
   PendingCall* call = nullptr;  // the current call; nullptr if none is under way
-  bool is_given_up = false;     // caller stopped waiting; the reply may still arrive
+  bool is_given_up = false;     // whether the caller stopped waiting; the reply may still arrive
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 
-/// Receives the short frames of a connection while the connection exists.
+/// Receiver of a connection's short frames. After the connection is destroyed, deliver() returns
+/// false.
 class ConnectionEnd final : public ShortEnd {
  public:
   ConnectionEnd(Connections& connections, Connection& connection)
       : connections_(connections), connection_(&connection) {}
   bool deliver(ShortFrame&& frame) override;
-  /// Detaches this object from its connection.
+  /// Detaches this object from its connection, which is about to be destroyed.
   /// Requires: the mutex of the connections is held.
   void let_go() { connection_ = nullptr; }
 
@@ -102,17 +104,17 @@ struct Connection {
   ConnectionId id = 0;
   std::uint32_t peer = 0;
   bool is_ours = false;      // whether this host made the connection
-  bool is_welcome = false;   // whether this host made it and the peer has replied with a welcome
+  bool is_welcome = false;   // whether the peer has replied to this host's hello with a welcome
   bool is_sent = false;      // whether a frame has left since the last check of liveness
   bool is_received = false;  // whether a frame has arrived since the last check of liveness
-  bool is_parting = false;   // whether this host's goodbye must follow the held frames
+  bool is_parting = false;   // whether this host sends its goodbye after the held frames
   bool has_said_goodbye = false;  // whether this host has sent its goodbye
   bool has_closed = false;        // whether the peer has sent its goodbye
-  bool known = false;             // whether this host made it or accepted the peer's hello
+  bool known = false;             // whether this host made the connection or accepted its hello
   StageId key = no_stage;         // connection_key() of the stages that use the connection
   std::string lost;               // reason of the loss; "" while connected
-  // Sender of this host's short frames; nullptr if the peer made the connection and this host has
-  // not sent a short reply yet.
+  // Object that sends this host's short frames; nullptr if the transport has no short frames. Also
+  // nullptr if the peer made the connection and this host has not sent a short reply yet.
   std::shared_ptr<ShortWay> short_way;
   std::shared_ptr<ConnectionEnd> short_end;  // created on demand by Connections::short_end()
   CreditWindow credits;
@@ -123,12 +125,14 @@ struct Connection {
   // Calls whose caller stopped waiting but whose reply may still arrive.
   std::set<std::uint64_t> given_up;
   std::vector<StandingCall> standing;
-  /// Pushes that wait for credits, and frames that must not overtake them. Not a deque, because an
-  /// empty deque takes half a kilobyte per connection.
+  /// Requests and pushes that must not leave yet. They wait for the welcome, for credits, or for
+  /// earlier frames that they must not overtake. The type is a list, because an empty deque would
+  /// take half a kilobyte per connection.
   std::list<Frame> held;
 
   bool may_bring_operations() const { return known && !is_ours && !has_closed; }
-  /// Returns a standing call that is not in use; nullptr if the operation needs a full request.
+  /// Returns an unused standing call for the operation. Creates the standing call if needed.
+  /// Returns nullptr if the operation needs an ordinary call.
   StandingCall* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||
         operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
@@ -149,9 +153,9 @@ struct Connection {
                : nullptr;
   }
 
-  /// Turns standing calls into ordinary calls. Called when the welcome arrives, if the transport
-  /// carries no short frames on this connection. No request of a standing call has left before,
-  /// because all requests wait for the welcome.
+  /// Turns standing calls into ordinary calls. This function is called when the welcome arrives, if
+  /// the transport carries no short frames on this connection. At that time no request has been
+  /// sent yet, because all requests wait for the welcome.
   void forget_standing() {
     short_way = nullptr;
     for (const StandingCall& one : standing) {
@@ -182,7 +186,7 @@ struct Connection {
     node.mapped() = &call;
     calls.insert(std::move(node));
   }
-  /// Removes a call that has its reply, or whose caller stopped waiting.
+  /// Removes a call after its reply has arrived, or after its caller stopped waiting.
   void end(const PendingCall& call) {
     const bool may_be_answered = !call.is_held && !call.answered;
     if (StandingCall* const of = standing_of(call.number)) {
@@ -193,7 +197,7 @@ struct Connection {
     if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
     if (may_be_answered) given_up.insert(call.number);
   }
-  /// Returns the call with that number; nullptr if it is not under way.
+  /// Returns the pending call with that number; nullptr if there is none.
   PendingCall* call_of(std::uint64_t number) {
     if (is_of_standing(number)) {
       const StandingCall* const of = standing_of(number);
@@ -235,8 +239,8 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// Returns whether a new push may replace a held one. It may if the peer's welcome has arrived,
-  /// or if the list of held frames is full.
+  /// Returns whether a new push may replace a held push: after the peer's welcome, or if the list
+  /// of held frames is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

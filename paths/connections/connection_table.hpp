@@ -15,11 +15,11 @@
 namespace paths {
 
 /// The connections of one host, keyed by id and by destination. The table also contains the mutex
-/// that guards the connections and all parts of Connections.
+/// that guards these connections and the parts of class Connections.
 ///
 /// Owns: the connections and the transport.
-/// Thread-safe: guarded by mutex(), except functions that read constant data: runtime(), peers(),
-///              host(), name(), call(), transport(), frame_of(), gone().
+/// Thread-safe: guarded by mutex(), except the functions that only read constant data. These are
+///              runtime(), peers(), host(), name(), call(), transport(), frame_of() and gone().
 class ConnectionTable {
  public:
   ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -37,8 +37,8 @@ class ConnectionTable {
   /// Returns the connection that this host made to `host` for operations that enter `stage` there;
   /// nullptr if there is none.
   Connection* leading_to(std::uint32_t host, StageId stage);
-  /// Makes the connection to `host` for operations that enter `stage` there. Does not wait for the
-  /// peer, and sends no frame.
+  /// Makes the connection to `host` for operations that enter `stage` there. Does not wait for
+  /// `host`, and sends no frame.
   Connection& connect(std::uint32_t host, StageId stage);
   /// Returns the connection with that id; nullptr if there is none.
   Connection* find(ConnectionId id);
@@ -49,13 +49,14 @@ class ConnectionTable {
     return connections_;
   }
 
-  /// Returns a frame with the run and this host; in handshakes also with the deployment.
+  /// Returns a frame of this kind, with the run and the number of this host. Frames of a handshake
+  /// (hello, welcome, refuse) also get the deployment.
   Frame frame_of(FrameKind kind) const;
   /// Returns a refuse frame with the reason `why`.
   Frame refusal(const std::string& why) const;
   /// Returns the value of Frame::time_left for the deadline `until` of an operation.
   base::Nanos time_left(base::Nanos until) const;
-  /// Returns the error that callers on a lost connection get.
+  /// Returns the error for a call on a lost connection.
   TravelError gone(const Connection& connection, std::uint32_t path) const;
 
  private:
@@ -67,7 +68,8 @@ class ConnectionTable {
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::unordered_map<std::uint64_t, Connection*> by_destination_;  // key: host and connection key
-  Connection* recent_ = nullptr;                                   // connection of the latest frame
+  // Connection on which the latest frame arrived; find() checks it first.
+  Connection* recent_ = nullptr;
 };
 
 }  // namespace paths

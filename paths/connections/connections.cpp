@@ -125,8 +125,8 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
     case FrameKind::one_way:
       verdict.is_to_be_served = true;
       sender_.receive_failure(connection, frame.text);
-      // Credits are returned early, because the reply may take long and the peer may need credits
-      // to proceed.
+      // Returns the credits now if this host owes half of them. The reply, which would return them
+      // otherwise, may take long.
       if (connection.credits.owes_half()) sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::goodbye:
@@ -134,7 +134,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
       verdict.has_peer_parted = goodbyes_.take(connection, wakes);
       break;
     case FrameKind::welcome: welcome(connection, frame, wakes); break;
-    case FrameKind::heartbeat:  // the reply, an empty frame, is a sign of life
+    case FrameKind::heartbeat:  // the reply is an empty frame of the kind `credits`
       losses_.receive(connection, frame.text, wakes);
       sender_.post(connection, FrameKind::credits);
       break;
@@ -191,7 +191,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
 
 // ---- short frames -----------------------------------------------------------------------------
 
-/// Handles a short frame in the same way as deliver() handles the normal frame that it replaces.
+/// Handles a short frame. (deliver() handles normal frames.)
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
   runtime::Lock lock(table_.mutex());
   Connection& connection = table_.find_or_add(id);
@@ -214,8 +214,8 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
   return true;
 }
 
-/// Processes a short frame. `held` is the lock of the mutex. The function unlocks it before it
-/// wakes waiters.
+/// Processes a short frame. `held` is the lock of the mutex. The function unlocks the mutex before
+/// it wakes waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
   connection.is_received = true;

@@ -28,9 +28,9 @@
 
 namespace paths {
 
-/// Carries the operations of one plan between this host and others: sends requests, replies and
-/// pushes as frames over the connections of this host. Receives the frames of the transport and
-/// passes them to its parts.
+/// Carries the operations of one plan between this host and other hosts. Sends requests, replies
+/// and pushes as frames over the connections of this host. Receives the frames of the transport and
+/// passes each frame to the responsible part of this class.
 ///
 /// Owns: its parts and the transport.
 /// Thread-safe: all functions.
@@ -40,14 +40,14 @@ class Connections final : public Receiver {
   /// owner later replies to a request with FrameSender::reply(), or refuses the peer with
   /// Liveness::refuse().
   using Serve = std::function<void(ConnectionId, Frame&&)>;
-  /// Like Serve, but called for the second and later requests of a standing call, which are short.
-  /// The first request of the standing call was passed to Serve.
+  /// Function that is called for each short frame with a request. The first request of a standing
+  /// call is a normal frame, and is passed to Serve. All later requests are short frames.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
   /// Function that returns the maximum size of a tuple on a path; nullopt if the plan does not
-  /// limit it. Thread-safe. May be slow.
+  /// limit the size. The function must be thread-safe, and may be slow.
   using TupleBytesMax = std::function<std::optional<std::uint64_t>(std::uint32_t path)>;
   /// The call of deploy() for which the connections are made. If `needs_all` is true, the call
-  /// fails as soon as one peer cannot be reached, and the owner must call Meeting::deploy().
+  /// fails as soon as one peer cannot be reached. The owner must then call Meeting::deploy().
   struct Opening {
     std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
@@ -58,15 +58,16 @@ class Connections final : public Receiver {
               Serve serve, ServeShort serve_short, Liveness::Gone gone);
 
   void start() { table_.transport().start(*this); }
-  /// Stops receiving, without notifying peers. Must be called after Goodbyes::part(), or if the run
-  /// of this host has failed.
+  /// Stops receiving frames. Does not notify peers.
+  /// Requires: Goodbyes::part() has returned, or the run of this host has failed.
   void close() { table_.transport().stop(); }
   /// Connects to `host` for operations that enter `stage` on that host. Does not wait for the peer.
   void meet(std::uint32_t host, StageId stage);
   /// Connects to the hosts in Peers::Peer::meets. No operation uses these connections; they only
   /// show whether those hosts are alive.
   void meet_others();
-  /// Returns the connections on which peers may still send: peers made them and sent no goodbye.
+  /// Returns the connections on which peers may still send operations. These are the connections
+  /// that peers made and on which no goodbye has arrived.
   std::vector<ConnectionId> open_arrivals() const;
   /// Returns a sentence that names the peers for which this host stopped waiting; "" if there are
   /// none.
@@ -78,7 +79,7 @@ class Connections final : public Receiver {
   LossReports& losses() { return losses_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
-  /// Returns the number of frames sent for each graph.
+  /// Returns the counts of sent frames, separately for each graph.
   const SentTraffic& traffic() const { return traffic_; }
 
   void deliver(ConnectionId connection, Frame&& frame) override;
@@ -112,7 +113,8 @@ class Connections final : public Receiver {
   Liveness liveness_;
   Goodbyes goodbyes_;
   const TupleBytesMax tuple_bytes_max_;
-  std::unordered_map<std::uint32_t, std::uint64_t> tuple_bytes_;  // its results, keyed by path
+  // Results of tuple_bytes_max_, keyed by path.
+  std::unordered_map<std::uint32_t, std::uint64_t> tuple_bytes_;
   const Serve serve_;
   const ServeShort serve_short_;
 };

@@ -24,7 +24,7 @@ class CreditWindow {
   void use() { --left_; }
   void take_back(std::uint32_t credits) { left_ += credits; }
 
-  /// Notes that a frame of the peer was processed, so that this host must return its credit.
+  /// Notes that this host must return one credit, because it has processed a frame of the peer.
   void owe() { ++owed_; }
   bool owes_half() const { return owed_ >= size / 2; }
   /// Returns the number of credits to return with the next frame to the peer.

@@ -11,9 +11,9 @@ namespace paths {
 /// Numbers this host's calls of deploy() with one label. Calls of different hosts with the same
 /// label and number belong together. No leader assigns the numbers.
 ///
-/// A call gets the next number after this host's last call, also if that call failed. If another
-/// host is known to use a higher number, the call gets that number. Hosts therefore match again
-/// after one of them skipped a call.
+/// A call gets the next number after this host's last call, also if the last call failed. If
+/// another host is known to use a higher number, the call gets that higher number. If a host
+/// skipped a call, its next call therefore matches the calls of the other hosts again.
 ///
 /// Thread-safe: no; the owner locks.
 class DeploymentTable {
@@ -21,18 +21,19 @@ class DeploymentTable {
   enum class Meaning : std::uint8_t {
     now,    ///< number of the call that is under way
     later,  ///< number of a call that this host has not made yet
-    ended,  ///< number of a call that has ended here, or was never made
+    ended,  ///< number of a call that this host has ended, or never made
   };
 
-  /// Maximum number by which the number of another host's call may exceed the number of this host's
-  /// latest call. A number near 2^64 would leave no numbers for later calls.
+  /// Maximum difference between the number of another host's call and the number of this host's
+  /// latest call.
+  /// Why: a number near 2^64 would leave no numbers for later calls.
   static constexpr std::uint64_t ahead_max = 1024;
 
   bool is_under_way() const { return is_under_way_; }
   std::uint64_t number() const { return number_; }          ///< number of this host's latest call
   const std::string& how_it_ended() const { return how_; }  ///< how the latest ended call ended
 
-  /// Begins a call and returns its number.
+  /// Begins a call of deploy() and returns the number of the call.
   std::uint64_t begin() {
     number_ = std::max(number_ + 1, heard_);
     is_under_way_ = true;
@@ -42,13 +43,13 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Returns whether this host refuses `number`, another host's number, because it is too far above
-  /// its own.
+  /// Returns whether `number`, of another host's call, is more than ahead_max above the number of
+  /// this host's latest call. This host refuses such a call.
   bool is_too_far(std::uint64_t number) const {
     return number > number_ && number - number_ > ahead_max;
   }
-  /// Notes that another host makes, or has made, a call with the number `number`. Ignores a number
-  /// that is too far ahead.
+  /// Notes that another host has called deploy() with the number `number`. Ignores a number that is
+  /// too far ahead (is_too_far()).
   void hear(std::uint64_t number) {
     if (!is_too_far(number)) heard_ = std::max(heard_, number);
   }

@@ -15,16 +15,17 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
     return fmt::format("protocol version {} on a connection of version {}", frame.version,
                        protocol_version);
   const base::Digest theirs{frame.run_high, frame.run_low};
-  if (!(theirs == table_.peers().run)) return "a frame of another run";  // ids of runs are secret
+  // The text does not contain the ids of the runs, because they are secret.
+  if (!(theirs == table_.peers().run)) return "a frame of another run";
   if (frame.from_host != connection.peer)
     return fmt::format("a frame of host number {} in place of host {}", frame.from_host, peer);
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
 }
 
-/// Checks a refusal. Before the peer's welcome, it may come from a host of another version or run,
-/// which sends only a RefusalWord. After the welcome it comes from a known peer. The number of the
-/// sender is not compared with that of the peer, because refusals for an ended deployment have the
-/// sender's number in the run, not in the plan.
+/// Checks a refusal. Before the peer's welcome, the refusal may come from a host of a different
+/// version or run, which sends only a RefusalWord. After the welcome, it must be of this version
+/// and run. The check ignores Frame::from_host, because a refusal for an ended deployment contains
+/// the sender's number in the run instead of its number in the plan.
 std::string FrameRules::wrong_refusal(const Connection& connection, const Frame& refusal) const {
   if (!connection.known) return {};
   const bool is_of_stranger = refusal.version != protocol_version || word_of_refusal(refusal);
@@ -43,8 +44,8 @@ std::string FrameRules::refusal_text(const Connection& connection, const Frame& 
   return text_of_refusal(table_.name_of(connection.peer), plan, refusal);
 }
 
-/// Checks a frame on a connection that this host made. Only replies to this host's requests may
-/// arrive.
+/// Checks a frame on a connection that this host made. Operations, hellos and frames of lanes are
+/// invalid on such a connection.
 std::string FrameRules::wrong_from_us(Connection& connection, const Frame& frame) const {
   const std::int64_t used = connection.credits.used();
   if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
@@ -91,12 +92,12 @@ std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) c
   return {};
 }
 
-/// Checks a frame on a connection that the peer made. Only a hello, operations and a goodbye may
-/// arrive.
+/// Checks a frame that follows the hello on a connection that the peer made. Only operations, a
+/// goodbye, heartbeats and frames of the kind `credits` are valid on such a connection.
 std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& frame) const {
   if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
   if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
-    return {};  // these frames only show that the peer is alive
+    return {};  // always valid: such a frame only shows that the peer is alive
   if (connection.has_closed) return "a frame after its goodbye";
   switch (frame.kind) {
     case FrameKind::request:
@@ -112,8 +113,8 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }
 
-/// Checks that both hosts call deploy() with the same plan. Must be called before other fields of
-/// `greeting` are used.
+/// Checks that both hosts call deploy() with the same plan. `greeting` is the peer's hello or
+/// welcome. This check must precede the use of other fields of `greeting`.
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
   const DeploymentId* theirs = greeting.deployment.get();
@@ -127,8 +128,8 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
-/// Checks that a welcome names the call of deploy() that the hello of this host named. All welcomes
-/// of a peer must also have the same incarnation.
+/// Checks that a welcome names the same call of deploy() as the hello of this host. Also checks
+/// that all welcomes of the peer contain the same incarnation.
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;

@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// Checks whether the protocol permits an incoming frame in the present state of its connection, so
-/// that a faulty peer cannot damage this host.
+/// Checks whether the protocol permits an incoming frame in the present state of its connection.
+/// The checks prevent damage to this host by a faulty peer.
 ///
 /// Each function returns a description of the error; "" if the frame is valid. The operations in
-/// the frames are not checked here, but by the dispatcher.
+/// the frames are not checked here: the dispatcher checks them.
 ///
 /// Thread-safe: guarded by the mutex of the table.
 class FrameRules {
@@ -26,8 +26,8 @@ class FrameRules {
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
   /// Checks the hello of a peer that has not been accepted yet.
   Rejection wrong_greeting(const Frame& hello) const;
-  /// Returns why a peer refused this host. The text is part of the errors that this host reports.
-  /// `refusal` is the frame by which the peer refused.
+  /// Returns the reason why a peer refused this host, for the errors that this host reports.
+  /// `refusal` is the frame with which the peer refused this host.
   std::string refusal_text(const Connection& connection, const Frame& refusal) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/frame_sender.cpp — held frames, their release, and counts of sent frames
+// paths/connections/frame_sender.cpp — holding, later release and counting of frames to be sent
 #include "paths/connections/frame_sender.hpp"
 
 #include <fmt/format.h>
@@ -11,14 +11,15 @@ namespace paths {
 
 namespace {
 
-/// Returns whether a frame must wait if there are no credits. Requests do not wait, because the
-/// peer may need a request to complete the pushes that use all credits. The number of requests is
-/// limited anyway, because their callers wait for replies.
+/// Returns whether a frame must wait until the connection has credits. Pushes must wait, except
+/// farewells. Requests do not wait, because the peer may need a request to complete the pushes that
+/// use all credits. The number of requests is limited anyway, because each caller waits for the
+/// reply.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
 
-/// Returns whether a newer push may replace a push that waits for credits.
+/// Returns whether the push `newer` may replace the push `held`, which waits for credits.
 bool may_replace(const Frame& held, const Frame& newer) {
   const Operation &old = held.operation, &fresh = newer.operation;
   return held.kind == newer.kind && !is_farewell(fresh.kind) && old.kind == fresh.kind &&
@@ -96,8 +97,8 @@ std::string FrameSender::failure() const {
   return failure_;
 }
 
-/// Notes a failure that a peer reported. If the peer reports that this host is gone, for example
-/// because it was stopped for long, changes the text to name the peer.
+/// Notes a failure that a peer reported. If the peer reports that this host is gone, the stored
+/// text also names the peer. A peer may report this after this host was stopped for long.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
@@ -121,8 +122,8 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  // Wakes the contexts that wait for goodbyes of peers. They must extend their time limit, because
-  // the peer has made progress: held frames can leave now.
+  // Wakes the contexts that wait for goodbyes of peers. These contexts must extend their time
+  // limit, because the peer has made progress: it returned credits, so that held frames can leave.
   queue_.parting().wake_all(wakes);
   post_held(connection, wakes);
 }
@@ -146,14 +147,14 @@ void FrameSender::post_goodbye(Connection& connection) {
 
 void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
                                 runtime::DeferredWakes& wakes) {
-  if (frame.kind == FrameKind::request)  // the caller now waits for a reply instead of credits
+  if (frame.kind == FrameKind::request)  // from now on the caller waits for the reply
     connection.call_of(frame.call)->tell(wakes);
   leave(connection, std::move(frame));
 }
 
-/// Posts each held frame that may leave, also behind frames that may not. (post_held() stops at the
-/// first frame that may not leave.) Held requests waited only for the welcome and need no credits.
-/// A request must still wait if an earlier frame of the same thread and path is held.
+/// Posts each held frame that may leave, also if an earlier frame in the list may not. In contrast,
+/// post_held() stops at the first frame that may not leave. A frame stays held if an earlier frame
+/// of the same thread, path and stage is still held.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
@@ -165,8 +166,8 @@ void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wak
   post_held(connection, wakes);
 }
 
-/// Returns whether a frame may leave. No operation is sent to a peer before both hosts know that
-/// their calls of deploy() belong together.
+/// Returns whether a frame may be sent now. No operation is sent before the peer's welcome. The
+/// welcome shows that the two hosts' calls of deploy() belong together.
 bool FrameSender::may_leave(const Connection& connection, const Frame& frame) {
   return connection.is_welcome && (connection.credits.has_credits() || !waits_for_credits(frame));
 }
@@ -191,8 +192,8 @@ void FrameSender::post(Connection& connection, Frame&& frame) {
     count(connection, frame.operation.path,
           is_housekeeping(kind) ? Traffic{.control = 1} : Traffic{.messages = 1, .bytes = bytes});
   }
-  // A release also reports the failure that this host's goodbye will report, because a gateway may
-  // end before that goodbye arrives.
+  // A release also reports the failure that this host's goodbye will report. The goodbye may be too
+  // late, because a gateway may end before it arrives.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   queue_.post(connection, std::move(frame));
 }

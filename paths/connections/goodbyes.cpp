@@ -24,8 +24,8 @@ void Goodbyes::part(runtime::Deadline deadline) {
   if (!table_.runtime().is_virtual()) close_to_remaining_peers();
 }
 
-/// Sends goodbyes to peers that run longer than this host. Their paths into this host have been
-/// released, so they do not count the end of this host as a loss.
+/// Sends goodbyes to peers that run longer than this host. The paths of these peers into this host
+/// have been released. The goodbye tells a peer that the end of this host is not a loss.
 void Goodbyes::close_to_remaining_peers() {
   {
     const runtime::Lock lock(table_.mutex());
@@ -39,9 +39,9 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns for each peer the number of steps until its connections have ended. A step is a frame
-/// that this host still holds for the peer, or a missing reply of the peer to a goodbye of this
-/// host.
+/// Returns for each peer the number of steps that remain until its connections have ended. The
+/// steps are the frames that this host still holds for the peer, and the peer's missing replies to
+/// goodbyes of this host.
 /// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
@@ -52,8 +52,8 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
 }
 
 /// Waits until all peers have replied to the goodbyes of this host. The duration from now until
-/// `deadline` is the limit for each step of a peer (unfinished()). If a peer completes a step, the
-/// limit starts anew for its next step. A slow peer does not use up the time of other peers.
+/// `deadline` limits each single step (unfinished()) of a peer. The limit of a step starts when the
+/// peer has completed the step before. A slow peer does not use up the time of other peers.
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();
@@ -82,7 +82,7 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
   }
 }
 
-/// Stops waiting for the replies of a peer.
+/// Stops waiting for a peer's replies to the goodbyes of this host.
 /// Requires: the mutex is held.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())

@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Ends the connections of a host after the peers have confirmed that all frames have arrived. If
-/// sockets were closed earlier, data that the peers have not read would be lost.
+/// Ends the connections of a host after the peers have confirmed that all frames have arrived.
+/// Why: closing a socket earlier would lose the data that the peer has not read yet.
 ///
 /// Thread-safe: part(). take() requires the mutex of the table.
 class Goodbyes {
@@ -25,13 +25,15 @@ class Goodbyes {
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
   /// Sends a goodbye on each connection that this host made, after the held frames of the
-  /// connection. Blocks until the peers have replied; all earlier frames have arrived by then. The
-  /// duration from the call until `deadline` is the patience with each peer: if a peer makes no
-  /// progress for this duration, this host stops waiting for it.
+  /// connection. A peer's reply confirms that all frames of the connection have arrived.
+  ///
+  /// Blocks: until all peers have replied. The duration from the call until `deadline` is the
+  ///         patience with each peer. If a peer makes no progress for this duration, this host
+  ///         stops waiting for it.
   void part(runtime::Deadline deadline);
-  /// Processes a peer's goodbye and replies to it. Returns whether the peer has now said goodbye on
-  /// all its connections. If so, no release of the peer can arrive later, because releases precede
-  /// goodbyes.
+  /// Processes a peer's goodbye, which may be the reply to a goodbye of this host. If the peer made
+  /// the connection, replies to the goodbye. Returns whether the peer has now said goodbye on all
+  /// connections that it had to make. After that, no release of the peer can arrive.
   bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:

@@ -13,25 +13,26 @@
 namespace paths {
 
 /// Limits the number of hellos (first frames of connections) that wait until this host calls
-/// deploy(). One peer cannot keep others out: if all places are taken, a new hello of a peer with
-/// few places replaces the newest hello of the peer with the most.
+/// deploy(). One peer cannot keep other peers out. If all places are taken, a new hello of a peer
+/// with few places replaces the newest hello of the peer that has the most places.
 ///
 /// Thread-safe: no; the owner locks.
 class HelloPlaces {
  public:
   static constexpr std::size_t places_max = 4096;
-  static constexpr std::size_t places_of_each = 64;  ///< places that no other peer can take away
+  static constexpr std::size_t places_of_each = 64;  ///< places of a peer that are never taken away
 
   struct Place {
     std::string label;  ///< label of the call of deploy()
-    std::string peer;   ///< name of the host
+    std::string peer;   ///< name of the host that sent the hello
   };
   using Taken = std::pair<ConnectionId, Place>;
 
   std::size_t size() const { return places_.size(); }
   bool has(ConnectionId connection) const { return places_.contains(connection); }
-  /// Returns whether there is a place for a hello of `peer`. If another hello must lose its place
-  /// for that, removes it and stores it in `evicted`.
+  /// Returns whether a hello of `peer` may take a place. If all places are taken and the hello may
+  /// take one, evicts a hello of a different peer from its place and stores that hello in
+  /// `evicted`.
   bool may_take(const std::string& peer, std::optional<Taken>& evicted) {
     if (places_.size() < places_max) return true;
     const auto own = count_of_.find(peer);
@@ -43,7 +44,7 @@ class HelloPlaces {
     ++count_of_[place.peer];
     places_[connection] = std::move(place);
   }
-  /// Frees the place of the connection's hello and returns it; nullopt if the hello has none.
+  /// Frees the place of the connection's hello. Returns the place; nullopt if the hello had none.
   std::optional<Place> free(ConnectionId connection) {
     auto place = places_.extract(connection);
     if (!place) return std::nullopt;
@@ -65,7 +66,7 @@ class HelloPlaces {
   }
 
   std::unordered_map<ConnectionId, Place> places_;
-  std::unordered_map<std::string, std::size_t> count_of_;  // by name of the peer
+  std::unordered_map<std::string, std::size_t> count_of_;  // taken places, by name of the peer
 };
 
 }  // namespace paths

@@ -26,8 +26,8 @@ void Liveness::look_after_peers() {
   for (const SilentPeer& one : silent) judge(one, now);
 }
 
-/// Checks all peers: posts the heartbeats that are due, and returns the peers that have been silent
-/// for too long.
+/// Checks all peers. Posts heartbeats to the peers that need one, and returns the peers that have
+/// been silent for too long.
 std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
   struct Open {
     Connection* one = nullptr;
@@ -59,7 +59,7 @@ std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
   return silent;
 }
 
-/// Declares a silent peer lost, unless parts of a large frame still arrive from it.
+/// Declares a silent peer lost, unless bytes of an unfinished frame have arrived from it lately.
 void Liveness::judge(const SilentPeer& silent, const LivenessTimes& times) {
   PeerContact contact;
   for (const ConnectionId connection : silent.connections) {

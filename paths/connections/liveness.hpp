@@ -21,18 +21,18 @@
 namespace paths {
 
 /// Decides which connections and peers are lost. A peer is lost if its connection is closed, or if
-/// it is silent, breaks the protocol or refuses this host.
+/// the peer is silent for too long, breaks the protocol or refuses this host.
 ///
 /// Callers that wait for a reply on a lost connection get the reason as an error.
 ///
-/// Thread-safe: all functions without a parameter of type DeferredWakes. The others require the
-///              mutex of the table.
+/// Thread-safe: all functions without a parameter of type DeferredWakes. The functions with such a
+///              parameter require the mutex of the table.
 class Liveness {
  public:
-  /// Function that is called once for each host from which nothing more can arrive, with the
-  /// reason. `has_closed` is true if the host has sent its goodbye on all connections that the plan
-  /// requires it to make. It is false if a connection was lost, or if one of the two hosts refused
-  /// the other. The function must not block.
+  /// Function that is called once for each host from which nothing more can arrive. `reason` tells
+  /// why. `has_closed` is true if the host has sent its goodbye on all connections that the plan
+  /// requires it to make. `has_closed` is false if a connection was lost, or if one of the two
+  /// hosts refused the other. The function must not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_closed)>;
   enum class Which : std::uint8_t { not_met, all };
 
@@ -47,13 +47,13 @@ class Liveness {
   };
   Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
 
-  /// Sends a heartbeat to each peer to which no frame has left for the duration `beat` of the
-  /// config. Declares a peer lost if it has been silent for the duration `silent` of the config.
-  /// Peers that have sent their goodbye need no heartbeat. The owner must call this function once
-  /// every look_pause(), on the steady clock.
+  /// Sends a heartbeat to each peer to which this host has sent no frame for the duration `beat` of
+  /// the config. Declares a peer lost if it has been silent for the duration `silent` of the
+  /// config. Does neither for a peer that has sent its goodbye. The owner must call this function
+  /// once every look_pause(), on the steady clock.
   void look_after_peers();
-  /// Notes that this host ends. From then on a peer may be silent for one deadline at most, or for
-  /// `parting_time` if the run has failed.
+  /// Notes that this host ends. From then on a peer may be silent for at most Peers::deadline, or
+  /// for at most `parting_time` if the run has failed.
   void begin_end() { is_ending_ = true; }
   base::Nanos look_pause() const { return times().look_pause(); }
   /// Longest silence of a peer while this host ends, if the run has failed.
@@ -61,29 +61,30 @@ class Liveness {
   /// Handles the transport's report that a connection is lost.
   void take_loss(ConnectionId connection, const std::string& reason);
   void give_up(std::uint32_t peer, const std::string& why);
-  /// Refuses the peer on this connection and declares it gone. `wrong` describes what it sent.
+  /// Refuses the peer on this connection and declares the peer gone. `wrong` describes what the
+  /// peer sent.
   void refuse(ConnectionId connection, const std::string& wrong);
-  /// Refuses `host`, because its reply to a call of `stage` was wrong. Returns the error for the
-  /// callers.
+  /// Refuses `host`, because its reply to a request for `stage` was wrong. Returns the error for
+  /// the caller of that request.
   TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
                             const std::string& wrong);
-  /// Closes all connections and sends the reason to each peer. Called if deploy() fails or a
-  /// deployment is abandoned.
+  /// Sends the reason `why` to each peer and closes all connections. This function is called if
+  /// deploy() fails or if the deployment is abandoned.
   void abandon(const std::string& why);
-  /// Reports to the owner that nothing more will arrive from the peer. Does nothing if deploy() has
-  /// failed.
+  /// Calls the owner's function of type Gone for the peer, from which nothing more will arrive.
+  /// Does nothing if deploy() has failed.
   void notify_gone(std::uint32_t peer, const std::string& why, bool has_closed);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
   /// Marks connections of a peer as lost. `which` selects all of them, or only those that this host
-  /// made and on which no welcome has arrived (`not_met`). Returns whether the peer was present
+  /// made and on which no welcome has arrived (`not_met`). Returns false if the peer had departed
   /// before.
   bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
                  runtime::DeferredWakes& wakes);
-  /// Refuses a known host on all of its connections. Returns whether the host was present before.
+  /// Refuses a known host on all of its connections. Returns false if the host had departed before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
-  /// Refuses an unknown host, or a host with another plan or run. The host receives only the word
-  /// of the rejection; the reason is logged. Frames of that host have no effect.
+  /// Refuses an unknown host, or a host with a different plan or run. The host receives only the
+  /// RefusalWord. The reason is logged. The frames of the refused host have no effect.
   void reject(Connection& connection, const Rejection& rejection, runtime::DeferredWakes& wakes);
 
  private:

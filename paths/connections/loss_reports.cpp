@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/loss_reports.cpp — checks, quotation and frames of a reported loss
+// paths/connections/loss_reports.cpp — checking, storing and passing on of a reported loss
 #include "paths/connections/loss_reports.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace paths {
 namespace {
 
-// A loss is these words around the name of the host, and then its state.
+// Words before and after the name in the text of a loss: "host NAME is gone: STATE".
 constexpr std::string_view words_before_name = "host ", words_after_name = " is gone: ";
 
 }  // namespace
@@ -36,7 +36,7 @@ void LossReports::receive(const Connection& from, const std::string& text,
   meeting_.note_loss(*lost, text.substr(state) + quoted_, wakes);
 }
 
-/// Returns the host whose loss `text` reports; nullopt if `text` is no such report.
+/// Returns the host whose loss `text` reports; nullopt if `text` reports no loss.
 std::optional<std::uint32_t> LossReports::host_in(std::string_view text) const {
   const std::size_t end = text.find(words_after_name);
   if (!text.starts_with(words_before_name) || end == std::string_view::npos) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<std::uint32_t> LossReports::host_in(std::string_view text) const {
   return table_.peers().named(text.substr(begin, end - begin));
 }
 
-/// Posts the loss to each peer except `source`, from which the loss is known.
+/// Posts the loss to each connected peer except `source`: the peer that reported the loss.
 void LossReports::tell_all_except(std::uint32_t source) {
   std::set<std::uint32_t> told = {source};
   for (const auto& [id, connection] : table_.all()) {

@@ -13,9 +13,10 @@
 
 namespace paths {
 
-/// Keeps the first loss of a host of the plan, as the text "host NAME is gone: STATE", and passes
-/// it on to all peers. Either this host noticed the loss, or a peer reported it. The text completes
-/// errors of this host that only name a consequence of the loss, such as the end of a peer.
+/// Keeps a text about the first host of the plan that was lost, and passes the text on to all
+/// peers. The text is "host NAME is gone: STATE". Either this host noticed the loss, or a peer
+/// reported it. Other errors of this host may only name a consequence of the loss, such as the end
+/// of a peer. complete() adds the text to such errors.
 ///
 /// Thread-safe: report() and complete(). All other functions require the mutex of the table.
 class LossReports {
@@ -24,15 +25,17 @@ class LossReports {
   LossReports(ConnectionTable& table, FrameSender& sender, SendQueue& queue, Meeting& meeting)
       : table_(table), sender_(sender), queue_(queue), meeting_(meeting) {}
 
-  /// Reports a loss that this host has noticed. Does nothing if a loss was known before.
+  /// Reports a loss that this host has noticed. Does nothing if this host already knows of a loss.
   void report(const std::string& loss);
-  /// Returns `error`, followed by the first loss unless `error` names it.
+  /// Returns `error`. Appends the first loss, unless `error` already names the lost host.
   std::string complete(const std::string& error) const;
 
-  /// Handles the text of a heartbeat. If it is the first loss, passes it on, and stops waiting for
-  /// the arrival of the lost host. Ignores a text that is not the loss of a third host of the plan.
+  /// Handles the text of a heartbeat. If the text reports the first loss, passes the text on to the
+  /// other peers, and makes await_peers() stop waiting for the lost host. Ignores the text if it
+  /// reports no loss, or the loss of this host or of the sender.
   void receive(const Connection& from, const std::string& text, runtime::DeferredWakes& wakes);
-  /// Posts the loss, if one is known, to a peer that has just connected.
+  /// Posts the text of the first loss to a peer that has just connected. Does nothing if no loss is
+  /// known.
   void tell(Connection& peer);
 
  private:
@@ -43,7 +46,7 @@ class LossReports {
   FrameSender& sender_;
   SendQueue& queue_;
   Meeting& meeting_;
-  std::string loss_;    // "" = no loss is known
+  std::string loss_;    // text of the first loss; "" = no loss is known
   std::string quoted_;  // " (says NAME)" if a peer reported the loss; otherwise ""
 };
 

@@ -39,7 +39,7 @@ void Meeting::await_peers(runtime::Deadline limit) {
   runtime::Lock lock(table_.mutex());
   while (!absent().empty() && failed_.empty()) {
     if (give_up_lost(lock)) continue;
-    // On the virtual clock the user needs no word, because waits take no time.
+    // No warning is printed on the virtual clock, because waits take no real time there.
     const runtime::Deadline until =
         runtime::sooner(table_.runtime(), limit, runtime::Deadline::default_at(next_word));
     const bool is_last = until.at == limit.at;
@@ -63,9 +63,9 @@ void Meeting::await_peers(runtime::Deadline limit) {
   }
 }
 
-/// Stops waiting for a missing peer that another peer has reported as lost. Returns false if there
-/// is none.
-/// Requires: `lock` holds the mutex. It is released meanwhile.
+/// Stops waiting for one missing peer whose loss another host has reported. Returns false if there
+/// is no such peer.
+/// Requires: `lock` holds the mutex. The function unlocks it while it calls give_up_.
 bool Meeting::give_up_lost(runtime::Lock& lock) {
   for (const std::uint32_t peer : absent()) {
     const auto lost = lost_.extract(peer);

@@ -23,35 +23,37 @@ class PeerTable {
  public:
   struct Peer {
     bool has_departed = false;
-    std::string why;      ///< reason of the departure
-    std::string refused;  ///< reason why another host with this peer's name was refused
-    std::map<StageId, bool> comes_on;  ///< expected connections by key; true = has arrived
+    std::string why;      ///< reason of the departure; "" before the departure
+    std::string refused;  ///< reason why a host with this peer's name was refused; "" = none was
+    std::map<StageId, bool> comes_on;  ///< expected connections by key; true = hello has arrived
     std::uint32_t greeted_on = 0;  ///< number of expected connections on which a hello has arrived
     /// Number of expected connections on which a goodbye has arrived.
     std::uint32_t parted_from = 0;
     SignsOfLife signs;
-    std::optional<std::uint64_t> incarnation = {};  ///< incarnation of the peer that was accepted
+    std::optional<std::uint64_t> incarnation = {};  ///< nullopt until the peer is accepted
     bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;
     }
   };
 
-  /// Reads from `peers` which connections the peers must make. Their number must be known in
-  /// advance, because a goodbye on one connection may overtake the hello on another.
+  /// Reads from `peers` which connections each peer must make.
+  /// Why: the number of connections must be known in advance, because a peer's goodbye on one
+  ///      connection may overtake its hello on another connection.
   /// Requires: `peers` outlives this object.
   PeerTable(const Peers& peers, std::uint32_t host);
 
-  /// Returns the entry of a peer, and creates it if needed.
+  /// Returns the entry of a peer. Creates the entry if needed.
   Peer& operator[](std::uint32_t host) { return met_[host]; }
   /// Returns the entry of a peer; nullptr if there is none.
   const Peer* find(std::uint32_t host) const;
   /// Returns the hosts that have not made all expected connections, except those that have
   /// departed.
   std::set<std::uint32_t> not_come() const;
-  /// Notes that nothing more will arrive from a peer. Returns false if that was known already.
+  /// Notes that nothing more will arrive from a peer. Returns false if the peer had departed
+  /// before.
   bool depart(std::uint32_t host, const std::string& why);
-  /// Returns a peer's address as text for messages. If this host has refused another host with the
-  /// peer's name, the text also contains the reason of the refusal.
+  /// Returns a peer's address as text for messages. If this host has refused a host with the peer's
+  /// name, the text also contains the reason of the refusal.
   std::string place_of(std::uint32_t host) const;
 
   void note_given_up(std::string what) { given_up_.push_back(std::move(what)); }
@@ -62,14 +64,17 @@ class PeerTable {
  private:
   const Peers& peers_;
   const std::uint32_t host_;
-  // Entries of known hosts only, because a plan may have many hosts.
+  // Entries of the hosts that must connect to this host, and of the hosts for which operator[] was
+  // called. Other hosts have no entry, because a plan may have many hosts.
   std::unordered_map<std::uint32_t, Peer> met_;
   std::vector<std::string> given_up_;
 };
 
-/// Returns the key of the connection for `stage`. Each stage that a host enters on another host has
-/// its own connection, as each path has in Bongo et al. 2004, §III-A. If the plan lets two hosts
-/// share one connection, all stages have the same key.
+/// Returns the key of the connection for `stage`. By default, each stage that a host enters on
+/// another host has a connection of its own. If the plan lets two hosts share one connection, all
+/// stages have the same key.
+///
+/// Paper: Bongo et al. 2004, §III-A, has one connection for each path.
 inline StageId connection_key(const Peers& peers, StageId stage) {
   return peers.shares_connections ? no_stage : stage;
 }

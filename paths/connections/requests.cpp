@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/requests.cpp — requests and replies, with and without a context
+// paths/connections/requests.cpp — calls for which a thread or fiber waits, and asynchronous calls
 #include "paths/connections/requests.hpp"
 
 #include <fmt/format.h>
@@ -36,9 +36,9 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   return result_of(call);
 }
 
-/// Returns the time at which the caller stops waiting: `reply_time` after the deadline. If the
-/// operation misses its deadline on the other host, that host replies with an error that names the
-/// missing host. The additional time allows this reply to arrive.
+/// Returns the time at which the caller stops waiting: `reply_time` after the deadline.
+/// Why: if the operation misses its deadline on the called host, the called host replies with an
+///      error that names the host for which it waited. This reply needs time to arrive.
 base::Nanos Requests::limit_of(const PendingCall& call) {
   const bool has_limit = call.until != base::Nanos::max();
   return call.lacks_credits() || !has_limit ? call.until : call.until + call.reply_time;
@@ -119,8 +119,10 @@ base::Nanos Requests::end_late(base::Nanos now) {
   return next;
 }
 
-/// Registers a call, and holds or posts its request. Returns whether the request must be sent as a
-/// short frame. The caller must call leave() next. Requires: the mutex is held.
+/// Registers a call. Then posts the request of the call, or holds the request if it must not leave
+/// yet. If the function returns true, the request has not been posted and must be sent as a short
+/// frame. The caller must call leave() next, which sends it.
+/// Requires: the mutex is held.
 bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
                        Operation& operation) {
   call.path = operation.path;
@@ -145,7 +147,8 @@ bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
   return false;
 }
 
-/// Sends the request. Requires: the mutex is held. The function unlocks it while it sends.
+/// Sends the request. Unlocks the mutex while it sends.
+/// Requires: the mutex is held.
 void Requests::leave(const PendingCall& call, bool is_short, Operation& operation,
                      runtime::Lock& lock) {
   if (!is_short) return queue_.send_posted(lock);
@@ -159,9 +162,9 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 
-/// Removes a call that has its reply, or whose caller stopped waiting. If the request is still
-/// held, it is never sent.
-/// Requires: the mutex is held. The function may unlock it and lock it again.
+/// Removes a call after its reply has arrived, or after its caller stopped waiting. If the request
+/// of the call is still held, it is discarded. May unlock the mutex and lock it again.
+/// Requires: the mutex is held.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

@@ -20,16 +20,16 @@ class Requests {
 
   /// Sends the operation and returns the reply.
   ///
-  /// Blocks: until the reply arrives, at most until `reply_time` after the deadline of the
+  /// Blocks: until the reply arrives, but at most until `reply_time` after the deadline of the
   ///         operation.
   /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation, base::Nanos reply_time);
-  /// Sends an operation for which no thread or fiber waits. `responder` gets the reply. If the
+  /// Sends an operation without waiting for the reply. `responder` gets the reply later. If the
   /// function throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   base::Nanos reply_time, Responder& responder);
-  /// Fails the calls that begin_call() has begun and whose time limit has passed at `now`. Returns
-  /// the earliest time limit of the other calls; Nanos::max() if no call waits.
+  /// Fails the calls that begin_call() began and whose time limit has passed at `now`. Returns the
+  /// earliest time limit of the remaining calls of this kind; Nanos::max() if there are none.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);

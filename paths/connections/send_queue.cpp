@@ -8,8 +8,8 @@
 
 namespace paths {
 
-/// Sends one frame. If that fails, the connection of the frame is lost. Later frames in the queue
-/// are still sent.
+/// Sends one frame. If sending fails, reports the connection of the frame as lost, so that the
+/// later frames in the queue are still sent.
 template <class Send>
 void SendQueue::hand_over(ConnectionId connection, Send send) {
   try {
@@ -58,7 +58,8 @@ void SendQueue::send_posted(runtime::Lock& lock) {
   send_all(lock);
 }
 
-/// Sends until no posted frame is left. Requires: the caller has set is_sending_.
+/// Sends until no posted frame is left.
+/// Requires: the caller has set is_sending_.
 void SendQueue::send_all(runtime::Lock& lock) {
   while (has_posted()) {
     sent_.swap(posted_);

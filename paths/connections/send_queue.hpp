@@ -27,18 +27,19 @@ class SendQueue {
   void post(const Connection& connection, Frame&& frame) {
     posted_.emplace_back(connection.id, std::move(frame));
   }
-  /// Drops the connection after its posted frames have been sent. If a peer made the connection, it
-  /// is also removed from the table.
+  /// Drops the connection after its posted frames have been sent. If a peer made the connection,
+  /// also removes it from the table.
   void drop(const Connection& connection) { dropped_.push_back(connection.id); }
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   bool is_sending() const { return is_sending_; }
   /// Sends the posted frames, unless another context is sending. Unlocks `lock` while it sends.
   void send_posted(runtime::Lock& lock);
   void send_posted();
-  /// Sends a short frame behind the posted frames. May unlock `lock` and lock it again.
+  /// Sends a short frame after the frames that were posted before. May unlock `lock` and lock it
+  /// again.
   void send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
-  /// Returns the list of contexts that wait for replies to this host's goodbyes, and for the end of
-  /// sending.
+  /// Returns the list of contexts that wait until all peers have replied to this host's goodbyes
+  /// and until no frame is being sent.
   runtime::WaitList& parting() { return parting_; }
 
  private:

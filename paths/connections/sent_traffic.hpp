@@ -9,11 +9,12 @@
 
 namespace paths {
 
-/// Counts of the frames of paths that have left a host. Each host counts the frames that it sends.
+/// Counts of the frames of paths that a host has sent.
 struct Traffic {
   std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
   std::uint64_t bytes = 0;     ///< number of bytes in the payloads of these messages
-  /// Number of other frames of paths: those with housekeeping operations (is_housekeeping()).
+  /// Number of the remaining frames of paths: frames with housekeeping operations
+  /// (is_housekeeping()).
   std::uint64_t control = 0;
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;

@@ -12,8 +12,8 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  // If watch() already expects an earlier deadline, it need not be notified: it calls look_() at
-  // that deadline, and look_() returns the next one.
+  // Returns if watch() already waits for an earlier deadline. At that deadline watch() calls
+  // look_(), which returns the next deadline.
   if (until >= earliest_.load()) return;
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -32,8 +32,8 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    // This reset must precede look_(). Otherwise it would overwrite a deadline that expect() sets
-    // while look_() runs.
+    // This reset must precede look_(). A reset after look_() would overwrite a deadline that
+    // expect() has set while look_() ran.
     earliest_.store(base::Nanos::max());
     lock.unlock();
     const base::Nanos next = look_(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.hpp — end of late operations for which no thread or fiber waits.
+// paths/host/deadline_monitor.hpp — failing of late operations that have no thread or fiber.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -9,27 +9,27 @@
 
 namespace paths {
 
-/// Fails operations that wait past their deadline and have no context (thread or fiber) of their
-/// own.
+/// Fails operations that have no context (thread or fiber) of their own when their deadline has
+/// passed. One context does this for all such operations. It calls `look` at the earliest expected
+/// deadline, and then sleeps until the next expected deadline.
 ///
-/// Why:         without a context of its own, an operation cannot wake at its deadline. One context
-///              is enough for all such operations, because nearly all end long before their
-///              deadline. It calls `look` at the earliest expected deadline, and then sleeps until
-///              the next one.
-/// Thread-safe: any thread may call expect(). The call locks only if no earlier deadline is
-///              expected.
+/// Why:         an operation without a context of its own cannot wake at its deadline. One context
+///              for all is enough, because nearly all operations end long before their deadline.
+/// Thread-safe: any thread may call expect(). The call locks a mutex only if `until` is before all
+///              deadlines that are already expected.
 class DeadlineMonitor {
  public:
-  /// Function that fails the operations whose deadline has passed at `now`, and returns the
-  /// earliest deadline of the others.
+  /// Function that fails the operations whose deadline has passed at `now`. Returns the earliest
+  /// deadline of the remaining operations.
   using Look = std::function<base::Nanos(base::Nanos now)>;
   DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look);
   DeadlineMonitor(const DeadlineMonitor&) = delete;
   DeadlineMonitor& operator=(const DeadlineMonitor&) = delete;
 
-  /// Requests a call of `look` at `until`.
+  /// Requests a call of `look` at the time `until`.
   void expect(base::Nanos until);
-  /// Stops calling `look`. Blocks until the last call of `look` has returned.
+  /// Stops calling `look`.
+  /// Blocks: until the last call of `look` has returned.
   void stop() { watching_ = {}; }
 
  private:

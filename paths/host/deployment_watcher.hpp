@@ -6,17 +6,18 @@ namespace paths {
 
 class Deployment;
 
-/// Observer of those deployments of a host that Host::deploy() makes: all except the deployment of
-/// the config's plan. The host calls the functions in the order of their declaration, in the thread
-/// or fiber that makes or ends the deployment. If made() or wired() throws, deploy() fails.
+/// Observer of the deployments that Host::deploy() makes on a host. (Host::deploy() makes all
+/// deployments except that of the config's plan.) The host calls made(), wired() and ended() in
+/// this order, in the thread or fiber that makes or ends the deployment. If made() or wired()
+/// throws, deploy() fails.
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;
-  /// Called before the first operation of the deployment.
+  /// Is called before the first operation of the deployment.
   virtual void made(Deployment& deployment) = 0;
-  /// Called when all peers are connected. Not called if the deployment has failed before.
+  /// Is called when all peers are connected. Is not called if the deployment has failed.
   virtual void wired(Deployment& deployment) = 0;
-  /// Called after the last operation of the deployment.
+  /// Is called after the last operation of the deployment.
   virtual void ended(Deployment& deployment) noexcept = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.cpp — set of ended threads, and lists of thread indexes as text.
+// paths/host/ended_threads.cpp — changes and searches of the set of ended threads, and its text.
 #include "paths/host/ended_threads.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t list_bytes_max = 3000;  // below the size limit of texts in frames
+constexpr std::size_t list_bytes_max = 3000;  // below the limit of 4096 bytes for a text in a frame
 
 }  // namespace
 

@@ -24,11 +24,12 @@ class EndedThreads {
   void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// Returns the first thread in `list` that has ended; nullopt if none has. `list` is a text made
-  /// by list_text(). If it is malformed, only the part before the first mistake is read.
+  /// Returns the first thread in `list` that has ended; nullopt if no thread in it has ended.
+  /// `list` is a text that list_text() has made. If the text is malformed, the function reads only
+  /// the part before the first mistake.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
-  /// Returns `threads`, indexes in ascending order, as a text such as "0-3,7". Cuts a very long
-  /// text after a complete index.
+  /// Returns a text such as "0-3,7" for `threads`, which contains indexes in ascending order. If
+  /// the text gets very long, omits the remaining threads.
   static std::string list_text(const std::vector<std::uint32_t>& threads);
 
  private:
@@ -37,7 +38,7 @@ class EndedThreads {
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// Observer of the threads of a host. A thread that ends calls thread_ended().
+/// Observer of the threads of a host. thread_ended() is called when a thread ends.
 class ThreadWatcher {
  public:
   virtual ~ThreadWatcher() = default;

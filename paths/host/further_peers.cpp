@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/further_peers.cpp — data that all hosts of a plan share, if it is not the config's.
+// paths/host/further_peers.cpp — one copy per process of the host numbers and peers of a plan.
 #include "paths/host/further_peers.hpp"
 
 #include <fmt/format.h>
@@ -41,9 +41,9 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Data that the hosts of one plan share. The table of this data uses the memory addresses of
-/// `plan` and `run` as the key. Made owns both objects, so that no other object gets one of these
-/// addresses.
+/// Data that the hosts of one plan share. The memory addresses of `plan` and `run` are the key of
+/// this data in a table. Made owns `plan` and `run`, so that no later object gets the same address
+/// while the data exists.
 struct Made {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Peers> run;
@@ -59,7 +59,7 @@ std::shared_ptr<const Made> make(const std::string& label, const Plan& run_plan,
   made->run = run;
   made->numbers = numbers_of(label, run_plan, *plan);
   made->peers = *peers_of(*plan, run->run);
-  // A host keeps the network address that it has in the run.
+  // In a further plan, each host has the same network address as in the run.
   for (std::size_t host = 0; host < made->numbers.size(); ++host)
     made->peers.hosts[host].address = run->hosts[made->numbers[host]].address;
   return made;

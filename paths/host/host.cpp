@@ -162,9 +162,9 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
   lanes_->host_lost(host, reason);
 }
 
-/// Ends the lanes before this host tells its peers that it ends. Until then it carries messages of
-/// other hosts over the lanes. If it dies meanwhile, the other hosts must see that it has not ended
-/// regularly.
+/// Ends the lanes before this host sends its goodbyes.
+/// Why: while the lanes end, this host still carries messages of other hosts. If this host dies
+///      during this time, the other hosts must notice the death, so they must have no goodbye yet.
 std::string Host::finish() {
   std::string left_deployment, wrong_with_lanes;
   std::string wrong = deployment_->finish([&] {
@@ -179,8 +179,8 @@ std::string Host::finish() {
   return wrong;
 }
 
-/// Abandons the deployments that the program has not ended. Returns a message about the first one;
-/// "" if there are none.
+/// Abandons the deployments that the program has not ended. Returns a message about the first of
+/// these deployments; "" if there are none.
 std::string Host::abandon_left_open() {
   std::map<std::string, std::shared_ptr<Deployment>> open;
   {

@@ -23,16 +23,17 @@
 namespace paths {
 
 /// Real or simulated process on which plans are deployed. It owns everything that its deployments
-/// have in common. Its base class HostView describes the host in the config's plan. The indexes of
-/// hosts in this plan are the host numbers of the run.
+/// have in common. Its base class HostView describes the host in the config's plan. The index of a
+/// host in the config's plan is also its number in the run.
 ///
 /// Owns: space, recorder, transport and deployments. Borrows the runtime.
 /// Thread-safe.
 class Host : public HostView {
  public:
-  /// `peers` is the result of peers_of() for the plan. A host that is alone in its process may pass
-  /// nullptr; the constructor then makes the peers. `cores` are the simulated cores that the host
-  /// shares, or nullptr. `kinds` and `cores` outlive this object.
+  /// `peers` is the result of peers_of() for the plan. If the process has only this host, `peers`
+  /// may be nullptr; the constructor then makes the peers. `cores` are the simulated cores that the
+  /// host shares with other hosts; nullptr if there are none.
+  /// Requires: `kinds` and `cores` outlive this object.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
        std::shared_ptr<const Peers> peers = nullptr, SimulatedCores* cores = nullptr);
@@ -43,9 +44,9 @@ class Host : public HostView {
   EmulatedLinks& links() { return links_; }
   /// Returns the endpoint for messages to all other hosts of the run.
   MessageEndpoint& lanes() { return *lanes_; }
-  /// Connects this host to the emulated switches of this process. Messages of its lanes to other
-  /// clusters then pass the switches.
-  /// Requires: called before start().
+  /// Connects this host to the emulated switches of this process. Lane messages from this host to
+  /// other clusters then pass the switches.
+  /// Requires: start() has not been called yet.
   void join(Switches& switches);
   /// Returns the element that has this name in the host's space.
   /// Throws: UsageError if there is no such element.
@@ -60,48 +61,49 @@ class Host : public HostView {
   /// construct a Thread of the deployment. The deployment must outlive its Threads.
   /// Deployment::finish() ends the deployment, while other deployments continue.
   ///
-  /// A label has letters, digits, '_', '-' and '.'.
+  /// A label consists of letters, digits, '_', '-' and '.'.
   ///
   /// Calls with different labels may run at the same time, but only one call at a time for each
-  /// label. Hosts number their calls with the same label, and calls with equal numbers belong
-  /// together. If a host skips a call, the calls of the other hosts fail, and the next calls
-  /// succeed (paths/connections/deployment_table.hpp).
+  /// label. Each host numbers its calls with the same label. Calls with the same label and number
+  /// on different hosts belong together. If a host skips a call, the calls of the other hosts fail.
+  /// The next calls match again (paths/connections/deployment_table.hpp).
   ///
   /// Blocks: until this host's peers in the plan are connected, at most for the plan's deadline.
-  /// Throws: TravelError if a peer does not arrive, has another plan under the label, or has
+  /// Throws: TravelError if a peer does not arrive, has a different plan with the label, or has
   ///         failed. Some peers may then have a deployment in which this host counts as lost.
-  ///         UsageError if a host is not in the run, this host is not in the plan, or the label is
-  ///         invalid or in use. ConfigError if settings of the plan are wrong.
+  ///         UsageError if a host of the plan is not in the run, if this host is not in the plan,
+  ///         or if the label is invalid or in use. ConfigError if settings of the plan are wrong.
   std::shared_ptr<Deployment> deploy(const std::string& label, std::shared_ptr<const Plan> plan);
 
-  /// Sets the watcher for the deployments that later calls of deploy() make; nullptr for none. The
-  /// watcher outlives these deployments.
+  /// Sets the watcher of the deployments that later calls of deploy() make; nullptr = no watcher.
+  /// Requires: the watcher outlives these deployments.
   void watch_deployments(DeploymentWatcher* watcher) { watcher_ = watcher; }
 
   /// Returns the watcher that is notified when a thread of this host ends. The first call makes the
-  /// watcher with `make`. The host owns the watcher.
+  /// watcher with the function `make`. The host owns the watcher.
   ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
-  /// Notes that a thread of `deployment` has ended, so that no group waits for it.
+  /// Notes that a thread of `deployment` has ended, so that no group waits for the thread.
   void thread_ended(Deployment& deployment, std::uint32_t thread);
-  /// Returns the reason if at least one of the listed threads of this host can no longer join a
-  /// group; "" if all of them can. `threads` is a text such as "LABEL:0-3,7": the label of the
+  /// Returns why at least one of the listed threads of this host can no longer join a group; "" if
+  /// all listed threads can join. `threads` is a text such as "LABEL:0-3,7": the label of the
   /// threads' deployment, ':', and the result of EndedThreads::list_text().
   std::string why_absent(std::string_view threads) const;
 
   /// Begins to listen for connections, then starts the deployment of the config's plan.
   void start();
-  /// Blocks until all hosts of the run have arrived or are lost. Returns immediately unless hosts
-  /// are processes and the config has the key `lanes` (MessageEndpoint::await_all()).
+  /// Blocks until all hosts of the run have arrived or are lost. Returns immediately if the config
+  /// does not have the key `lanes`, or if hosts are not processes (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
   /// Ends the deployment of the config's plan. Abandons other deployments that have not ended, and
   /// ends the lanes. Then disconnects from the peers and stops the transport. Returns a message
-  /// about the first failure while the host ended; "" if there was none.
+  /// about the first failure during this end; "" if there was no failure.
   std::string finish();
 
  private:
   friend class Deployment;
   void forget(const Deployment& deployment);
-  /// Called by the config's deployment when it has lost `host`. Passes the loss on to the lanes.
+  /// Reports the loss of `host` to the lanes. The config's deployment calls this function when it
+  /// has lost `host`.
   void peer_lost(std::uint32_t host, const std::string& reason);
   void tell_of(Deployment& deployment, void (DeploymentWatcher::*what)(Deployment&)) {
     if (DeploymentWatcher* const watcher = watcher_) (watcher->*what)(deployment);
@@ -123,7 +125,7 @@ class Host : public HostView {
   mutable runtime::Mutex mutex_;
   // Deployments that deploy() has made and that have not ended, keyed by label.
   std::map<std::string, std::shared_ptr<Deployment>> further_;
-  // Declared last, because the watcher uses the other members until it is destroyed.
+  // Last member, because the watcher must be destroyed before the members that it uses.
   std::unique_ptr<ThreadWatcher> thread_watcher_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/owner.cpp — check of the calling context, and its error messages.
+// paths/host/owner.cpp — check whether the calling context may use a thread's paths.
 #include "paths/host/owner.hpp"
 
 #include <fmt/format.h>

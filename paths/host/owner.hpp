@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/owner.hpp — owner of a thread's paths, and check of their use.
+// paths/host/owner.hpp — the context that owns a thread's paths, and checks that only it uses them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,14 +23,15 @@ class Owner {
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
-  /// Throws UsageError unless the caller is the owner and the thread's function still runs. `what`
-  /// and `subject` describe the use, such as "move" and "path", and `name` is the name of the
-  /// subject, such as "sum".
+  /// Checks that the caller is the owner and that the thread's function still runs. `what` and
+  /// `subject` describe the use for the error text, such as "move" and "path". `name` is the name
+  /// of the subject, such as "sum".
+  /// Throws: UsageError if the check fails.
   void check(std::string_view what, std::string_view subject, std::string_view name = {}) const {
     if (!may_call()) refuse(what, subject, name);
   }
   bool is_caller() const;  ///< whether the calling context is the owner
-  /// Refuses all callers from now on, because the thread's function has returned.
+  /// Notes that the thread's function has returned. All later calls are refused.
   void end() { context_ = nullptr; }
   bool has_ended() const { return context_ == nullptr; }
   /// Detaches the owner. The next context that calls take() becomes the owner.
@@ -40,10 +41,12 @@ class Owner {
   void take();
   std::string thread() const;  ///< text such as "thread alpha-0/3"
 
-  /// One call of the owner on its paths; the object exists while the call runs. The constructor
-  /// calls check(), and also throws UsageError inside another call. This prevents a deadlock: a
-  /// reduction or X-function (pastset/element.hpp) could start an operation, which would wait for
-  /// the operation that runs the reduction or X-function.
+  /// One call of the owner on its paths. The object exists while the call runs.
+  ///
+  /// Why:    a reduction or X-function (pastset/element.hpp) could start an operation inside the
+  ///         operation that runs it. The inner operation would wait for the outer operation for
+  ///         ever.
+  /// Throws: UsageError if check() fails, or if another object of this class exists for the owner.
   class Use {
    public:
     Use(Owner& owner, std::string_view what, std::string_view subject, std::string_view name);
@@ -62,7 +65,7 @@ class Owner {
   static const char nobody;
   const Deployment& deployment_;
   const std::uint32_t index_;
-  std::atomic<const void*> context_;  // atomic, because other contexts read it while it changes
+  std::atomic<const void*> context_;  // atomic, because other contexts may read it at any time
   const std::uint32_t process_;
   std::string_view used_for_;
 };

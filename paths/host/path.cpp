@@ -20,8 +20,7 @@
 
 namespace paths {
 
-/// Number of operations that a path has started and that have not ended. The object may outlive its
-/// Path.
+/// Counts the started operations of a path that have not ended. The object may outlive the Path.
 struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
@@ -40,14 +39,14 @@ struct Path::UnderWay {
 
 namespace {
 
-/// Stores a copy of `error` as the last failure. Not inlined, because the copy needs much stack,
-/// and many threads wait in the calling function.
+/// Stores a copy of `error` in `last_failure`. Not inlined, because many threads wait in the
+/// calling function, and the copy would enlarge its stack frame.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }
 
-/// Calls `operate` and returns its result. Stores the failure of the call in `last_failure`;
-/// nullptr if it succeeded.
+/// Calls `operate` and returns its result. Stores the failure of the call of `operate` in
+/// `last_failure`; nullptr if the call succeeded.
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
   try {
@@ -61,8 +60,8 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
-/// Sets the type of a result's value, and whether the value is partial. Called when the result
-/// arrives at the thread.
+/// Sets the type of a result's value, and whether the value is partial. This function is called
+/// when the result arrives at the thread.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -111,13 +110,14 @@ struct Path::StartedOperation final : runtime::Pending<Result>,
   std::exception_ptr error;
   const PathValues* const values;
   const std::uint64_t sequence;
-  // Record of the wait for the operation, if the run is traced.
+  // Trace record of the wait for the operation; nullopt if the run is not traced.
   std::optional<eventspace::EventRecord> wait_record;
   const void* const starter = runtime::calling_context();
   // Last failure of the thread. Only the thread may access it.
   const std::shared_ptr<Failure> last_failure;
   const std::shared_ptr<UnderWay> under_way;
-  // This object, while the operation is under way without a context; otherwise nullptr.
+  // Reference to this object, which keeps the object alive. Set while an operation without a
+  // context is under way; otherwise nullptr.
   std::shared_ptr<StartedOperation> self;
 
   void end() {
@@ -185,8 +185,8 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
-/// Calls `check`, which checks the arguments of a move. If `check` throws, fails the round for its
-/// other threads with the text of the exception, and then rethrows it.
+/// Calls `check`, which checks the arguments of a move. If `check` throws, fails the round for the
+/// other threads with the text of the exception, and then rethrows the exception.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -212,8 +212,8 @@ void Path::refuse_memory(base::ValueType wanted) {
   base::report_bug(__FILE__, __LINE__, "memory of another type was not refused");
 }
 
-/// Contributes a failure with the text `mistake` to the round in place of the refused tuple. Does
-/// not wait for the result.
+/// Contributes a failure with the text `mistake` to the round, in place of a tuple that was
+/// refused. Does not wait for the result.
 void Path::fail_round(std::string_view mistake) {
   if (!values_->has_rounds) return;
   Operation operation = next_operation(OperationKind::move, 0, {});
@@ -231,8 +231,8 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.thread = thread_;
   operation.slot = deployment_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
-  // Only moves are counted: joins combine the moves with equal numbers into one round, so threads
-  // may differ in their other operations.
+  // Only moves are counted, because joins combine the moves with equal numbers into one round. The
+  // threads may therefore differ in their operations of other kinds.
   if (kind == OperationKind::move) ++sequence_;
   operation.number = number;
   operation.payload = std::move(payload);
@@ -252,7 +252,7 @@ Result Path::run(Operation&& operation) {
       *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
-/// Ignores errors of the element, because a later move into the element reports them.
+/// Ignores errors of the element, because a later move into the element reports these errors.
 base::Buffer Path::buffer(std::size_t bytes) {
   const Owner::Use used = use("buffer");
   for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();
@@ -317,8 +317,8 @@ Started Path::begin(Operation operation, bool is_recorded) {
     runtime::schedule(deployment_->runtime(), *started);
     return Started(started);
   }
-  // Service contexts begin in the order in which they are spawned. Operations therefore enter the
-  // first stage in the order in which they were started.
+  // Each operation gets a service context. Service contexts begin in the order in which they are
+  // spawned, so operations enter the first stage in the order in which they were started.
   deployment_->services()
       .spawn("operation",
              [started] {
@@ -421,8 +421,8 @@ void Path::withdraw(Failure failure) {
   const Owner::Use used = use("withdraw");
   try {
     run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
-  } catch (const TravelError&) {    // caused by `failure` or by a lost peer
-  } catch (const runtime::Stop&) {  // the run cancels all of its threads
+  } catch (const TravelError&) {    // no action: `failure` or a lost peer is the cause
+  } catch (const runtime::Stop&) {  // no action: the run cancels all of its threads
   }
 }
 
@@ -435,8 +435,8 @@ void Path::release(Failure failure) {
   try {
     wait_while_started(1);
     run_stage(*deployment_, *first_stage_, std::move(operation));
-  } catch (const TravelError&) {    // a lost peer needs no release
-  } catch (const runtime::Stop&) {  // the run cancels all of its threads
+  } catch (const TravelError&) {    // no action: a lost peer needs no release
+  } catch (const runtime::Stop&) {  // no action: the run cancels all of its threads
   }
   deployment_->releases().count(path_);
 }

@@ -25,7 +25,7 @@ class Deployment;
 struct HostTraffic;  // paths/host/traffic_counts.hpp
 struct Stage;
 
-/// Handle of a started operation: see Path::start().
+/// Handle of an operation that Path::start() has started.
 using Started = runtime::Handle<Result>;
 
 /// Chain of wrappers from one thread to an element. A program moves its tuples and contributions
@@ -38,35 +38,36 @@ using Started = runtime::Handle<Result>;
 ///              This type must be the type of the path's template. The type of raw bytes and
 ///              structs is unknown, so only their size is checked.
 /// Thread-safe: no. A path belongs to one thread while the thread's function runs.
-/// Throws:      TravelError if an operation fails. UsageError for values of a wrong type or number.
-///              Such values are not sent, and threads that wait for the contribution receive the
-///              mistake as a failure. UsageError also if the path is released, if this process was
-///              forked, if another thread calls, or if a reduction or X-function of the thread's
-///              own operation calls.
+/// Throws:      TravelError if an operation fails. UsageError for values of a wrong type or a wrong
+///              number of values. Such values are not sent, and threads that wait for the
+///              contribution receive the mistake as a failure. UsageError also if the path is
+///              released, if this process was forked, or if the caller is another thread.
+///              UsageError also if the caller is a reduction or X-function: an operation of the
+///              thread runs it, and it must not start a second operation.
 /// Paper:       Bongo et al. 2004, §III-A.
 class Path {
  public:
-  /// `owner` outlives this object. `last_failure` belongs to the thread. It points to the failure
-  /// of the thread's last operation on any path; the failure is nullptr if that operation
-  /// succeeded.
+  /// `last_failure` belongs to the thread. `*last_failure` is the failure of the thread's last
+  /// operation on any path; nullptr if the last operation succeeded.
+  /// Requires: `owner` outlives this object.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
-  // Not copyable, because the copy would number its moves like the original.
+  // Not copyable, because a copy would give its moves the same numbers as the original.
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
-  /// Returns memory for a tuple. The caller writes the tuple into it, freezes it and moves it down
-  /// this path. If the path ends in an element that this process maps, the buffer is memory of the
-  /// element, and the move copies nothing. The buffer is ordinary memory if the element has no free
-  /// memory, or is not known because the path has carried no operation yet.
+  /// Returns memory for a tuple. The caller writes the tuple into the buffer, freezes the buffer
+  /// and moves it down this path. If the path ends in an element that this process maps, the buffer
+  /// is memory of the element, and the move copies nothing. The buffer is ordinary memory if the
+  /// element has no free memory, or if the path has carried no operation yet.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
-  /// Moves a tuple, and copies the bytes of the result, if it has any, into the caller's memory.
-  /// The returned Result has no payload. The copy is necessary, because all threads of a round
-  /// share the result.
-  /// Throws: UsageError after the operation if the bytes do not fill the memory exactly, or if the
-  ///         result is not complete.
+  /// Moves a tuple. If the result has bytes, copies them into the caller's memory `into`. The
+  /// returned Result has no payload.
+  /// Why:    the copy is necessary, because all threads of a round share the bytes of the result.
+  /// Throws: UsageError after the operation if the result is not complete, or if the number of its
+  ///         bytes is not the size of `into`.
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
@@ -79,18 +80,19 @@ class Path {
   }
   /// Starts a move without waiting for its result, so that several moves can be under way. If a
   /// stage of the path may block, the move runs in a fiber of the host. If the handle is destroyed,
-  /// or the deadline of its wait() passes, the operation continues and its result is lost. Only the
-  /// thread that started the operation may wait for it, and only until the thread's function
-  /// returns. Blocks: while `started_max` operations of this path are under way.
+  /// or if the deadline of its wait() passes, the operation continues and its result is lost. Only
+  /// the thread that started the operation may wait for the operation, and only until the thread's
+  /// function returns.
+  /// Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
   /// Moves a tuple without waiting for a reply. A push needs only one frame from each host of the
-  /// path to the next. Meant for values of which only the newest counts: while the link is full, a
-  /// newer push of this path replaces a push that was not sent yet. Use send() for tuples that must
-  /// all arrive, such as border rows and logs.
+  /// path to the next host. Use push() for values of which only the newest counts. While the link
+  /// is full, a newer push of this path replaces a push that was not sent yet. Use send() for
+  /// tuples that must all arrive, such as border rows and logs.
   void push(base::Payload payload);
-  /// Pushes a tuple that no newer push may replace. Tuples that cannot be sent yet stay in memory,
-  /// so the caller must bound their number.
+  /// Pushes a tuple that no newer push may replace. Tuples that cannot be sent yet stay in memory.
+  /// The caller must limit the number of such tuples.
   void send(base::Payload payload);
 
   void enter(const pastset::Template& tuple_template);
@@ -104,18 +106,19 @@ class Path {
   void axe(std::uint64_t number);
   void delete_element();
 
-  /// Returns the traffic to other clusters that each host along this path has sent for the paths of
-  /// `graph`. The hosts include this one and gateways.
+  /// Returns an entry for each host along this path, including this host and gateways. The entry is
+  /// the traffic to other clusters that the host has sent for the paths of `graph`.
   /// Throws: UsageError if the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
   /// Waits until all started operations have ended, then announces that this path carries no
   /// further operation. A thread that ends releases each of its paths. Other threads that wait for
-  /// this thread receive `failure`, unless it is nullptr.
+  /// this thread receive an error: `failure`, or if it is nullptr, that the path was released.
   void release(Failure failure = nullptr);
-  /// Announces that this thread contributes to no further round: its earlier moves were its last
-  /// contributions. Does not wait for started operations.
+  /// Announces that this thread contributes to no further round on this path. Does not wait for
+  /// started operations.
   void withdraw(Failure failure);
-  /// Returns whether release() can block until other threads or hosts have acted.
+  /// Returns whether release() may block. It may block if started operations must end first, or if
+  /// stages of the path may hold the release until other threads or hosts have acted.
   bool holds_release() const;
   bool released() const { return released_; }
   /// Returns whether a started operation has not ended yet.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/path_releases.cpp — counts of releases, and waits for the last one.
+// paths/host/path_releases.cpp — counting of released paths, and waiting for the last release.
 #include "paths/host/path_releases.hpp"
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// Counts the released paths that lead through a host. A deployment waits for the release of the
-/// last one before it ends.
+/// Counts the released paths that lead through a host. A deployment ends only after all of these
+/// paths are released.
 ///
 /// Thread-safe.
 class PathReleases {
@@ -27,8 +27,8 @@ class PathReleases {
   /// Returns true for the first call with `path`, false for later calls with the same path.
   bool begin_release(std::uint32_t path);
   bool have_all() const;
-  /// Blocks until all paths with the origin `beginner` were released. Returns false if `limit`
-  /// passed first.
+  /// Waits until all paths with the origin `beginner` are released. Returns false if `limit` passes
+  /// before.
   bool wait_for_all(Beginner beginner, runtime::Deadline limit, const runtime::Reason& reason);
 
  private:
@@ -43,7 +43,7 @@ class PathReleases {
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;
   std::array<Count, 2> counts_;    // indexed by Beginner
-  std::set<std::uint32_t> begun_;  // paths for which begin_release() was called
+  std::set<std::uint32_t> begun_;  // paths for which begin_release() has been called
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/peers_of.cpp — hosts, addresses, graphs and connections of a plan.
+// paths/host/peers_of.cpp — conversion of a plan's hosts, graphs and paths to the form of Peers.
 #include "paths/host/peers_of.hpp"
 
 #include <utility>
@@ -11,8 +11,8 @@ namespace paths {
 namespace {
 
 /// Adds a peer for the switch of each cluster, up to the last cluster with an emulated switch.
-/// Earlier clusters without one also get a peer, because the index of a switch in the list of peers
-/// must be switch_number() of its cluster.
+/// Earlier clusters without an emulated switch also get a peer, because the index of a switch in
+/// the list of peers must be switch_number() of its cluster.
 void add_switches(const Plan& plan, Peers& peers) {
   const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
   std::uint32_t known = 0;  // number of clusters that get a peer

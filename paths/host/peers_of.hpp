@@ -9,10 +9,10 @@
 
 namespace paths {
 
-/// Returns the hosts, addresses and connections of a plan. The size of this data grows with the
-/// number of hosts and paths of the plan, so all hosts of a process share one object. `run` is the
-/// id of the run; by default the plan's digest is used. `are_processes` is true if each host is a
-/// process. `keyring` has the keys for connections over TCP.
+/// Returns the hosts, addresses and connections of a plan. `run` is the id of the run; by default
+/// it is the plan's digest. `are_processes` is true if each host is a process. `keyring` has the
+/// keys for connections over TCP. All hosts of a process should share the returned object, because
+/// its size grows with the number of hosts and paths of the plan.
 std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run = {},
                                       bool are_processes = false,
                                       std::shared_ptr<const Keyring> keyring = nullptr);

@@ -16,8 +16,8 @@
 namespace paths {
 namespace {
 
-/// Returns the value for Stage::hosts_to_reply of a stage: the crossings below it, and the hosts
-/// above the last wrapper of its path.
+/// Returns the value of Stage::hosts_to_reply for a stage. It is the number of crossings below the
+/// stage, plus the number of hosts above the last wrapper of its path.
 std::uint32_t hosts_to_reply(const Plan& plan, StageId stage) {
   std::uint32_t count = 0;
   for (StageId below = plan.stages[stage].below; below != no_stage;
@@ -98,8 +98,8 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    // Becomes the first stage from here down that joins or needs a context. If there is none,
-    // becomes the last stage on this host.
+    // Going down from `stage`, `last` becomes the first stage whose wrapper is a join or needs a
+    // context. If there is no such stage, `last` becomes the path's last stage on this host.
     const Stage* last = &stage;
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
@@ -159,14 +159,15 @@ void PlanInstance::delete_elements() {
   });
 }
 
-/// Applies `act` to each element. Continues after an error, because another process that maps an
-/// element may have damaged it.
+/// Calls `act` for each element. If `act` fails, logs the error and continues with the next
+/// element.
+/// Why: a process that maps an element may have damaged it, which must not affect other elements.
 template <class Act>
 void PlanInstance::each_element(const char* what, Act act) {
   for (const auto& element : elements_) {
     try {
       act(*element);
-    } catch (const pastset::Deleted&) {  // the program has deleted the element
+    } catch (const pastset::Deleted&) {  // no action: the program has deleted the element
     } catch (const pastset::ElementError& error) {
       spdlog::warn("host {}: element {} is not {}: {}", deployment_.name(), element->name(), what,
                    error.what());

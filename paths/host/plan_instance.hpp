@@ -19,16 +19,16 @@ namespace paths {
 class SharedElements;
 class Deployment;
 
-/// Elements, wrappers and stages of a plan on one host. The constructor makes them.
+/// Elements, wrappers and stages of a plan on one host. The constructor makes all of them.
 ///
 /// Owns: wrappers and stages. Shares the elements with the space of the host.
-/// Thread-safe. Stages never change once they are made.
+/// Thread-safe. Stages are constant after construction.
 class PlanInstance {
  public:
   /// `deployment` and `shared` outlive this object. Wrappers keep a reference to the deployment.
   PlanInstance(Deployment& deployment, SharedElements& shared, const WrapperKinds& kinds);
 
-  /// Returns the stage; nullptr if it is on another host.
+  /// Returns the stage with this id; nullptr if the stage is on another host.
   const Stage* stage(StageId id) const;
   /// Returns the stages of this host from which paths continue on another host.
   const std::vector<const Stage*>& exits() const { return exits_; }
@@ -40,16 +40,17 @@ class PlanInstance {
 
   void start_wrappers();
   void stop_wrappers();
-  /// Blocks until all operations that wrappers have started have returned to them.
+  /// Blocks until all operations that wrappers have started have ended.
   void drain_wrappers();
-  /// Fails the operations that wait in a wrapper without blocking a thread or fiber, and whose
-  /// deadline has passed at `now`. Returns the next deadline of such an operation.
+  /// Fails the late operations: those that wait in a wrapper without blocking a thread or fiber,
+  /// and whose deadline has passed at `now`. Returns the earliest deadline of the operations that
+  /// still wait in this way.
   base::Nanos end_late(base::Nanos now);
   /// Fails all operations that wait in a wrapper without blocking a thread or fiber.
   void give_up();
 
-  /// Adds an error mark to the elements. Readers on other hosts then get the remaining tuples, and
-  /// after them `reason` as an error.
+  /// Adds an error mark with the text `reason` to the elements. Readers on other hosts then get the
+  /// remaining tuples, and after the last tuple the error.
   void mark_elements(const std::string& reason);
   void delete_elements();
 

@@ -16,8 +16,8 @@ runtime::Task Services::spawn(std::string_view role, std::function<void()> work)
     const runtime::Lock lock(mutex_);
     contexts_[number] = {};
   }
-  // The function of the context owns `ended`, so `ended` is destroyed even if the function is never
-  // called.
+  // The destruction of `ended` removes the context from the count. The function of the context owns
+  // `ended`, so that `ended` is destroyed even if the function is never called.
   std::shared_ptr<void> ended(nullptr, [this, number](void*) { remove_context(number); });
   runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, host_, number},
@@ -49,8 +49,8 @@ bool Services::are_running() const {
   return are_running_locked();
 }
 
-/// Cancels the contexts after it has unlocked the mutex. If a context ends before its cancellation,
-/// the cancellation has no effect.
+/// Cancels the contexts without holding the mutex. If a context has ended meanwhile, its
+/// cancellation has no effect.
 void Services::cancel() {
   std::vector<runtime::TaskCanceller> cancellers;
   {

@@ -12,11 +12,11 @@
 
 namespace paths {
 
-/// Starts service contexts (fibers that do work for other hosts), and counts running operations
-/// that block no context.
+/// Starts and counts service contexts (fibers that do work for other hosts). Also counts running
+/// operations that block no context.
 ///
-/// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
-///      waits for all of them before it destroys its wrappers.
+/// Why: service contexts and operations refer to the wrappers of a deployment. The deployment
+///      therefore waits for all of them before it destroys its wrappers.
 /// Thread-safe.
 class Services {
  public:
@@ -30,18 +30,17 @@ class Services {
   /// Returns a number that makes the name of a service context unique on this host.
   std::uint64_t take_number() { return next_number_.fetch_add(1); }
 
-  /// Counts an operation as running, until remove_operation() is called. Meant for operations that
-  /// spawn() did not start.
+  /// Counts an operation that spawn() did not start as running until remove_operation() is called.
   void add_operation() { operations_.fetch_add(1); }
   void remove_operation();
 
   bool are_running() const;
   /// Cancels the present wait of each context that spawn() started.
   void cancel();
-  /// Blocks until no counted context or operation runs. Returns false if `limit` passes first.
+  /// Blocks until no counted context or operation runs. Returns false if `limit` passes before.
   bool wait_for_end(runtime::Deadline limit);
-  /// Blocks until a context or operation has ended, or `limit` has passed. Returns immediately if
-  /// none runs.
+  /// Blocks until a context or operation has ended, or until `limit` has passed. Returns
+  /// immediately if no context or operation runs.
   void wait_for_change(runtime::Deadline limit);
 
  private:

@@ -17,15 +17,15 @@
 namespace paths {
 namespace {
 
-/// Returns the contribution that the stages below get in place of an operation that has failed. It
-/// carries `failure` and no value.
+/// Returns the contribution that the stages below get in place of an operation that has failed. The
+/// contribution carries `failure`, but no value.
 Operation failed_contribution(OperationHead head, const Failure& failure) {
   head.number = 0;
   head.contributions = 1;
   return {head, {}, failure};
 }
 
-/// State of an operation that owns the calling context, on the stack of that context.
+/// State of an operation that owns the calling context. The object is on the stack of this context.
 class OwnedOperation final : StateRoom<128>, public OperationState {
  public:
   OwnedOperation() : OperationState(room, true) {}
@@ -44,9 +44,9 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   std::exception_ptr stop_;
 };
 
-// Many fibers may wait in functions that begin_stage() calls, and each should touch only one page
-// of its stack. Work that begin_stage() rarely does is therefore in functions with stack frames of
-// their own.
+// Many fibers may wait in functions that begin_stage() calls, and each of them should touch only
+// one page of its stack. Code that begin_stage() rarely needs is therefore in separate functions
+// that are not inlined.
 
 [[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
                                       Operation&& operation, Responder responder) {
@@ -67,16 +67,16 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
       });
 }
 
-/// Passes a failed operation around a wrapper that does not see failures.
+/// Passes a failed operation around a wrapper that does not see failed operations.
 [[gnu::noinline]] void pass_by(Deployment& deployment, const Stage& stage, Operation&& operation,
                                Responder responder) {
   if (stage.below == nullptr) return responder.fail(operation.failure);
   Next(deployment, stage, nullptr).handle(std::move(operation), std::move(responder));
 }
 
-/// Fails an operation with the exception that the wrapper threw. If the wrapper had not passed the
-/// operation on (`called` is false), the stages below get a failed contribution. Their reply to
-/// that contribution is ignored.
+/// Fails an operation with the exception that the wrapper threw. If the wrapper had not passed a
+/// move on (`called` is false), the stages below get a failed contribution in its place. Their
+/// reply is ignored.
 [[gnu::noinline]] void fail_here(const Next& next, const OperationHead& head, bool called,
                                  const std::exception_ptr& error, Responder responder) {
   Failure failure;

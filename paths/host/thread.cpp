@@ -31,7 +31,7 @@ Thread::Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed)
 
 Thread::~Thread() { end(); }
 
-/// Returns the trace record of the thread's life, with the current time as its begin.
+/// Adds a trace record of the thread's life, which begins now. Returns the record.
 eventspace::EventRecord Thread::begin_life() {
   eventspace::EventRecord life;
   life.place = rank();
@@ -101,9 +101,9 @@ void Thread::fail(const TravelError& error) {
   release_paths(std::make_shared<TravelError>(error));
 }
 
-/// Releases all paths, one after the other. The release of some paths waits for other threads or
-/// hosts. These paths withdraw first, so that threads that wait for this thread get the failure
-/// without delay.
+/// Releases all paths. If the release of a path may wait for other threads or hosts, the path first
+/// withdraws and is released after all other paths. Threads that wait for this thread therefore get
+/// the failure without delay.
 void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) {
     if (path.holds_release())
@@ -115,8 +115,8 @@ void Thread::release_paths(const Failure& failure) {
 }
 
 /// Checks that the thread is allowed to detach its OS thread.
-/// Throws: UsageError if another thread calls, or if an operation that this thread started is under
-///         way.
+/// Throws: UsageError if the caller is another thread, or if an operation that this thread started
+///         is under way.
 void Thread::check_leaves() {
   if (owner_.has_ended()) return;
   const Owner::Use used(owner_, "detach", "the place", {});

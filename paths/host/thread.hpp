@@ -19,12 +19,12 @@ class Host;
 /// Thread. The same function runs on the virtual and on the steady clock. The function must block
 /// only through this object and its paths.
 ///
-/// The thread ends when the function returns, and fails if the function throws. A call of exit()
-/// ends the process with code 1. The trace records the life of the thread.
+/// The thread ends when the function returns, and fails if the function throws. If the function
+/// calls exit(), the process ends with code 1. The trace records the life of the thread.
 ///
 /// Thread-safe: no. The object belongs to the OS thread or fiber that constructs it, until the
 ///              thread's function returns.
-/// Throws:      UsageError if another thread calls, or if the function has returned.
+/// Throws:      UsageError if the caller is another thread, or if the function has returned.
 class Thread {
  public:
   Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed);
@@ -33,7 +33,7 @@ class Thread {
   Thread& operator=(const Thread&) = delete;
 
   // Properties. Any thread or fiber may read them.
-  std::uint32_t rank() const;     ///< rank among all threads; follows the config's order of hosts
+  std::uint32_t rank() const;     ///< number among all threads, in the config's order of hosts
   std::uint32_t threads() const;  ///< number of threads in the program
   std::uint32_t index() const { return index_; }  ///< index among the threads of its host
   Deployment& deployment() const { return *deployment_; }
@@ -41,23 +41,24 @@ class Thread {
   const std::string& cluster() const;
   double speed() const;
 
-  /// Returns the thread's path of a collective or to an element. `graph` is the name of the
-  /// collective or element in the config.
+  /// Returns the thread's path that belongs to a collective or leads to an element. `graph` is the
+  /// name of the collective or element in the config.
   /// Throws: UsageError that lists the thread's paths if there is no such path.
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
-  /// Throws UsageError unless the caller is this thread and its function still runs. The error text
-  /// contains the arguments: "SUBJECT NAME: WHAT by...", such as "group world: barrier by...".
+  /// Checks that the caller is this thread and that the thread's function still runs. The arguments
+  /// are for the error text "SUBJECT NAME: WHAT by...", such as "group world: barrier by...".
+  /// Throws: UsageError if the check fails.
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
 
   base::Nanos now() const;
   void sleep_for(base::Nanos span);
-  /// Marks the end of an iteration of the program, for the report that is computed from a trace.
-  /// Without such calls, the report derives the iterations from the operations of the threads. Does
-  /// nothing if the run is not traced.
+  /// Marks the end of an iteration of the program in the trace. A report on the trace uses these
+  /// marks. If there are no marks, the report derives the iterations from the operations of the
+  /// threads. Does nothing if the run is not traced.
   void mark_iteration();
   /// Returns the thread's own stream of random numbers, derived from the program's seed.
   runtime::Random& random() {
@@ -65,18 +66,18 @@ class Thread {
     return random_;
   }
 
-  /// Releases the thread's paths with a failure. All operations that would wait for this thread
-  /// receive the failure.
+  /// Releases the thread's paths with a failure. Operations that wait for this thread, now or
+  /// later, get the failure.
   void fail(const std::string& reason);
   void fail(const TravelError& error);
   /// Ends the thread after its function has returned, and releases every path. Other threads that
   /// wait for this thread get an error. If the last operation of this thread failed, the error is
-  /// the failure of that operation, which is probably the cause of the end. Otherwise the error
-  /// says that this thread has ended. Later calls, and calls by another thread, have no effect.
+  /// its failure, because it is probably the cause of the end. Otherwise the error is that this
+  /// thread has released its path. Later calls, and calls by another thread, have no effect.
   void end();
 
  private:
-  // Attaches other OS threads to this object, and detaches them. The paths stay.
+  // The class Attached attaches a different OS thread to this object. The thread's paths stay.
   friend class Attached;
   eventspace::EventRecord begin_life();
   void check_leaves();

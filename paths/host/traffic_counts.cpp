@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/traffic_counts.cpp — sums of traffic, and a host's entry in a result.
+// paths/host/traffic_counts.cpp — sums of a host's traffic, and adding of its entry to a result.
 #include "paths/host/traffic_counts.hpp"
 
 #include <cstddef>

@@ -29,11 +29,13 @@ class TrafficCounts {
       : plan_(plan), host_(host), connections_(connections) {}
 
   /// Returns the traffic that this host sent to other clusters for the paths of `graph`. Each frame
-  /// counts once, on the host from which it leaves the cluster. An unknown graph has no traffic.
+  /// counts once, on the host from which the frame leaves the cluster. Returns zeros for an unknown
+  /// graph.
   Traffic to_other_clusters(std::string_view graph) const;
   /// Returns all traffic that this host sent for the paths of `graph`.
   Traffic all(std::string_view graph) const;
-  /// Adds `wan`, the traffic to other clusters that messages of groups caused for a graph.
+  /// Adds `wan` to the traffic of a graph. `wan` is the traffic to other clusters that messages of
+  /// groups caused.
   void add_messages(std::uint32_t graph, const Traffic& wan);
   /// Adds the entry of this host to `answer`, the result of the `traffic` operation `asked`.
   void add_entry(const Operation& asked, Result& answer) const;

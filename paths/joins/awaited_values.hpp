@@ -12,14 +12,14 @@
 
 namespace paths {
 
-/// Records for each other cluster how long a round waited for the cluster's value. The wait begins
-/// when the round first needs the value. It ends when the value has arrived, or when the round ends
-/// without it. The destructor adds the records to the trace. Nothing is recorded while the host's
-/// recorder is off.
+/// Records how long a round waited for the value of each other cluster. All waits begin in the
+/// constructor. A wait ends when the cluster's value has arrived. Waits for values that have not
+/// arrived end in the destructor. The destructor adds the records to the trace. Nothing is recorded
+/// while the host's recorder is off.
 class AwaitedValues {
  public:
-  /// `clusters` is the number of clusters. `own` is the index of the cluster that reads the values
-  /// of the others.
+  /// `clusters` is the number of clusters. `own` is the index of this host's cluster, which reads
+  /// the values of the other clusters.
   AwaitedValues(HostView& view, StageId stage, std::uint64_t sequence, std::size_t clusters,
                 std::size_t own);
   ~AwaitedValues();
@@ -27,9 +27,9 @@ class AwaitedValues {
   AwaitedValues& operator=(const AwaitedValues&) = delete;
 
   /// Ends the waits for the values that have arrived. `sequences` has an entry per cluster: the
-  /// round of the newest tuple that has arrived from it, or nullopt. A tuple of the awaited round,
-  /// or of a later one, ends the wait. The round did not wait for a value that had arrived before
-  /// the first call. The trace then says that the value was cached.
+  /// round of the newest tuple that has arrived from the cluster; nullopt if no tuple has arrived.
+  /// A tuple of the awaited round, or of a later round, ends the wait. If the first call ends the
+  /// wait for a value, the trace marks the value as cached, because the round did not wait for it.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/combiner.cpp — combination of the contributions of a round, at once or part by part.
+// paths/joins/combiner.cpp — combination of a round's contributions, as a whole or part by part.
 #include "paths/joins/combiner.hpp"
 
 #include <fmt/format.h>
@@ -107,9 +107,9 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
   });
 }
 
-/// Combines the contributions part by part. For each part, it combines the values of all slots in
-/// the order of the slots. The result therefore has the same bits as the result of fold_whole(),
-/// but each byte is read only once. Returns nullopt if a value must not be combined.
+/// Combines the contributions part by part. For each part, the function combines the values of all
+/// slots in the order of the slots. The result therefore has the same bits as the result of
+/// fold_whole(), but each byte is read only once. Returns nullopt if a value must not be combined.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {
@@ -138,8 +138,9 @@ std::optional<base::Payload> Combiner::fold_alone(const Round& round) const {
   return is_right ? std::optional(std::move(sum).freeze()) : std::nullopt;
 }
 
-/// Combines one part of all contributions: the part that begins at byte `at`. Returns false if a
-/// value in it must not be combined.
+/// Combines the part of all contributions that begins at byte `at`, and stores the result at the
+/// same place in `to`. Returns false if this part of any contribution contains a value that must
+/// not be combined.
 bool Combiner::fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const {
   const auto part_of = [at](auto bytes) {
     return bytes.subspan(at, std::min(fold_part_bytes, bytes.size() - at));

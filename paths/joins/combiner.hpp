@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Contributions of this size in bytes or more count as large. Waiting threads help to combine
-/// large contributions. A large contribution is freed as soon as it is combined.
+/// Smallest size in bytes of a large contribution. Waiting threads help to combine large
+/// contributions. A large contribution is freed as soon as it is combined.
 inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
 /// Checks the contributions of a join and combines them in the order of their slots. The fixed
@@ -37,9 +37,10 @@ class Combiner {
   void check(Operation& contribution) const;
   /// Returns whether combine() takes little time and never waits.
   bool is_short() const;
-  /// Combines all contributions of a round into the operation of its leader. Requires: the round
-  /// has a leader.
-  /// Blocks: until other threads and fibers have combined the parts that they have begun.
+  /// Combines all contributions of a round into `operation`, the operation of the round's leader.
+  ///
+  /// Blocks: until helping threads have combined the parts that they have begun.
+  /// Requires: the round has a leader.
   /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
   /// Returns a failure that names the first contribution whose value must not be combined; nullptr
@@ -50,8 +51,7 @@ class Combiner {
   /// service contexts do not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Helps to combine the values: combines parts that no thread has begun, one after the other,
-  /// until no such part is left.
+  /// Combines parts of the contributions until other threads have begun all remaining parts.
   /// Requires: mutex_ not held.
   void help(Round& round) const;
 
@@ -69,9 +69,9 @@ class Combiner {
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;
   const std::size_t bytes_;  // size of a contribution in bytes; 0 without a reduction
-  /// Whether values are checked while they are combined instead of on arrival. This is possible
-  /// because the combination reads every value, and no contributor continues before the combination
-  /// has ended.
+  /// Whether values are checked while they are combined instead of on arrival. The later check is
+  /// permitted if the combination reads every value, and if no contributor continues before the
+  /// combination has ended.
   const bool checks_in_fold_;
   runtime::Mutex& mutex_;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/condition.cpp — evaluation of conditions, also from the values of only some
-// contributors.
+// paths/joins/condition.cpp — evaluation of conditions on complete values and on partial values.
 #include "paths/joins/condition.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ constexpr std::array<std::string_view, 6> comparison_names = {"less",     "at_mo
                                                               "at_least", "equal",   "is_true"};
 constexpr std::array<std::string_view, 3> sign_names = {"any", "non_negative", "non_positive"};
 
-/// Direction in which the combined value can move when more contributions are added.
+/// Direction in which the combined value can change when more contributions are added.
 enum class Movement : std::uint8_t { unknown, grows, sinks, becomes_true, becomes_false };
 
 Movement movement(std::string_view operation, base::Sign sign) {
@@ -235,9 +234,9 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
             std::span<const std::byte> part) {
   const auto outcome = provable_outcome(operation, sign, spec.comparison);
   if (!outcome) return false;
-  // A partial value that equals the constant may still change, so it proves nothing. A partial
-  // value beyond the constant cannot move back to it, so the complete value differs from the
-  // constant.
+  // For `equal`, a partial value that equals the constant proves nothing, because the complete
+  // value may differ. A partial value that has passed the constant cannot return, so the complete
+  // value certainly differs from the constant.
   if (spec.comparison == Comparison::equal)
     return movement(operation, sign) == Movement::grows ? compare(spec, part) > 0
                                                         : compare(spec, part) < 0;
@@ -246,8 +245,8 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
-  // A partial value that is NaN is nearest to a decision: it stays NaN when further values are
-  // added, so the comparison is certain to fail.
+  // A NaN is nearer to a decision than any number. A partial value that is NaN stays NaN when
+  // further values are added, so the comparison is certain to fail.
   const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
   if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/decision.cpp — combination of the values of several clusters, and the results that
-// they decide.
+// paths/joins/decision.cpp — combination of the clusters' values of a round, and results of rounds.
 #include "paths/joins/decision.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/join.cpp — life of a round: arrivals, waits, leader and result.
+// paths/joins/join.cpp — the steps of a round, from the first contribution to the last reply.
 #include "paths/joins/join.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// An operation that waits for its round, but does not block a context (fiber or thread).
+/// An operation that waits for its round without blocking a context (fiber or thread).
 ///
 /// Owns: nothing. The round keeps this object in a list until wake() finds the next action of the
 ///       operation. The memory of this object is in the OperationState of the operation.
@@ -28,7 +28,7 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   Join& join;
   Round& round;
   const OperationHead head;
-  Failure failure;  // failure of the contribution, or of the wait for the round
+  Failure failure;  // failure of the contribution or of its wait; nullptr if there is none
   const Next next;
   Responder responder;
   Join::Action action = Join::Action::detach;
@@ -39,10 +39,10 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes that
-/// share the core of this thread usually arrive last, because these processes run only when this
-/// thread pauses. In this order, waiters of processes on other cores therefore continue first, and
-/// in parallel with this thread.
+/// Appends a waiter. Waiters continue in the order of their arrival.
+/// Why: operations of processes that share the core of this thread usually arrive last, because
+///      these processes run only when this thread pauses. In the order of arrival, waiters of
+///      processes on other cores continue first, in parallel with this thread.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -69,8 +69,8 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
   }
 }
 
-/// Not inlined, so that handle() has a small stack frame. A thread that waits in a function called
-/// by handle() then touches only one page of its stack.
+/// Handles the withdrawal or release of a slot. Not inlined, so that handle() has a small stack
+/// frame: a thread that waits in a function called by handle() then touches one page of its stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
   std::optional<Operation> news = leave_open_rounds(operation);
@@ -103,7 +103,7 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     round = &join_round(operation);
-    // The last arriver wakes the leader, and does not wait for the result.
+    // With fixed_slot_after_all, the last contributor to arrive wakes the leader.
     if (rules_.leader == Leader::fixed_slot_after_all && round->here == slots_) wake(*round, wakes);
     const auto now = action_of(*round, operation.slot, operation.failure != nullptr);
     if (!now && !responder.owns_context()) return park(*round, operation, next, responder);
@@ -117,8 +117,9 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
 /// Requires: mutex_ held.
 Round& Join::join_round(Operation& operation) {
   ENSURE(operation.slot < slots_);
-  // The withdrawal of a host that died may overtake operations that the host sent earlier, because
-  // withdrawals are not delayed. The round then no longer expects a contribution from this slot.
+  // The round does not expect this contribution if the slot has withdrawn. The withdrawal of a host
+  // that died may overtake operations that the host sent earlier, because withdrawals are not
+  // delayed.
   if (withdrawals_.misses(operation.slot, operation.sequence))
     throw TravelError(
         *withdrawals_.failure(view_, name(), operation.slot, operation.sequence, operation.path));
@@ -143,8 +144,9 @@ Round& Join::join_round(Operation& operation) {
 
 // ---- waiting ----------------------------------------------------------------------------------
 
-/// Returns what the contributor does next; nullopt if it must wait. The contributor leads the round
-/// if the round is ready, or if the round has failed and has no leader.
+/// Returns the next action of the contributor; nullopt if the contributor must wait. The
+/// contributor becomes the leader if the round has no leader, and if the round is ready or has
+/// failed. `has_failed` tells whether the contribution has failed.
 /// Requires: mutex_ held.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
@@ -191,13 +193,13 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
                          : runtime::Deadline::written_at(view_.round_end(operation.until, index_)),
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    // The deadline of the round has passed, and the round has no leader. So contributions are
-    // missing: the last contribution would have made its sender the leader.
+    // The deadline of the round has passed, and the round has no leader. Contributions are
+    // therefore missing, because the round would have a leader if all had arrived.
     fail_late(round, operation.path, wakes);
   }
 }
 
-/// Adds an operation without a context of its own to the waiters of the round.
+/// Adds an operation that has no context of its own to the waiters of the round.
 /// Requires: mutex_ held.
 void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
   Round::Waiter& waiter =
@@ -241,7 +243,7 @@ void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
 }
 
 /// Replies to a contributor that does not lead the round. `failure` is the failure of the
-/// contribution, or of the wait for the round; nullptr if there is none.
+/// contribution or of its wait for the round; nullptr if there is none.
 void Join::take_result(Action action, Round& round, const Failure& failure, Responder& responder) {
   Outcome outcome;
   if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
@@ -266,7 +268,7 @@ base::Nanos Join::end_late(base::Nanos now) {
       next = std::min(next, end);
       continue;
     }
-    // After this failure, one of the waiters becomes the leader of the round.
+    // fail_late() makes one of the waiters the leader of the failed round.
     fail_late(*round, round->first_waiter->head.path, wakes);
   }
   return next;
@@ -290,8 +292,8 @@ void Join::give_up() {
 
 namespace {
 
-// Many threads may wait in functions that lead() calls. Each of them should touch few pages of its
-// stack. Work that is rarely needed is therefore in functions with stack frames of their own.
+// Many threads may wait in functions that lead() calls, and each of them should touch few pages of
+// its stack. Rarely needed code is therefore in separate functions that are not inlined.
 
 template <class Lead>
 [[gnu::noinline]] void lead_in_context(const Next& next, Operation&& operation,
@@ -302,10 +304,10 @@ template <class Lead>
   });
 }
 
-/// Returns the failure with which the round fails before it is sent down; nullptr if it does not
-/// fail. If the round was late or lost a contributor before it had a leader, this is the failure of
-/// the round. Otherwise it is the first failure among the contributions that the leader carries
-/// down.
+/// Returns the failure of a round that must not be sent down as a value; nullptr if there is no
+/// failure. If the round failed before it had a leader, returns the failure of the round, such as a
+/// missed deadline or a lost contributor. Otherwise returns the first failure among the
+/// contributions that the leader carries down.
 Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
                        std::uint32_t leader) {
   if (round.failure) return round.failure;
@@ -343,12 +345,14 @@ void Join::lead_here(Round& round, Operation&& operation, const Next& next, Resp
 /// failure of the round; nullptr if there is none.
 Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   const std::uint32_t slot =
-      // For the stages below, the join is one contributor with the slot 0.
+      // In the joins below, this join is a contributor; its operations leave it with slot 0.
       std::exchange(operation.slot, 0);
   operation.payload = {};
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
-  // The contributors wait for the result, so the earliest of their deadlines applies below. In a
-  // round that has failed, contributions may still arrive and change it.
+  // If the leader carries all contributions down, all contributors wait for the result. The
+  // earliest of their deadlines then applies below. round.until is constant here, because all
+  // contributions have arrived. (A failed round, to which contributions may still arrive, has
+  // returned above.)
   if (rules_.leads_after_all()) operation.until = round.until;
   try {
     if (rules_.leads_after_all()) combiner_.combine(round, operation);
@@ -378,8 +382,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   next.handle(std::move(operation), std::move(responder));
 }
 
-/// Gives the value of the leader to the other contributors, which wait for it. If the leader's
-/// operation fails later, in stages below, only the leader gets that failure.
+/// Makes the leader's value the result of the round. The other contributors then stop waiting. If
+/// the leader's operation fails later, in stages below, only the leader gets that failure.
 [[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
                                          Responder& responder) {
   Outcome brought;
@@ -395,9 +399,9 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   });
 }
 
-/// Gives the failure of the round to all contributors. Also sends the failure down, unless the
-/// joins below already know that this join does not contribute to the round. The reply from below
-/// is ignored.
+/// Makes the failure of `operation` the failure of the round for all contributors. Also sends the
+/// failure down, unless the joins below already know that this join does not contribute to the
+/// round. Ignores the reply from below.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;
@@ -430,7 +434,7 @@ void Join::publish(Round& round, const Outcome& outcome) {
   wakes.services_first();
 }
 
-/// Fails a round that is late, unless it has already failed.
+/// Fails a round whose deadline has passed, unless the round has already failed.
 /// Requires: mutex_ held.
 void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const {
   constexpr std::uint32_t named_max = 8;
@@ -453,9 +457,10 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
 
 // ---- withdrawal and release of contributors ---------------------------------------------------
 
-/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to send
-/// down, if any. The withdrawal counts as announced before the waiters wake. The leader of a failed
-/// round therefore does not send the failure down a second time.
+/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal that the
+/// join must send down; nullopt if it must send none. The returned withdrawal counts as announced
+/// before the waiters wake. The leader of a failed round therefore does not send the failure down
+/// again.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   std::vector<OpenRounds::Map::node_type> closed;  // destroyed after mutex_ is released
   runtime::DeferredWakes wakes;

@@ -17,39 +17,40 @@
 namespace paths {
 
 /// Wrapper in which several paths become one, such as a node of a reduction tree. The leader of a
-/// round continues down, and the others wait for a copy of the result.
+/// round continues down, and the other contributors wait for a copy of the result.
 ///
 /// A round is one operation of all contributors, keyed by sequence and segment. Several rounds may
-/// be open at the same time. A round stays open until every slot has its result, so a fast next
-/// round does not disturb it.
+/// be open at the same time. A round stays open until every slot has the result. A fast contributor
+/// may therefore begin the next round earlier.
 ///
-/// Context: an operation that owns a context (a fiber or thread) waits in it. For any other
-///          operation, the round keeps the responder. Through the responder it replies later, or
-///          continues the operation as the leader.
+/// Context: an operation that owns a context (a fiber or thread) waits in this context. For any
+///          other operation, the round keeps the responder. The join later replies through the
+///          responder, or continues the operation as the leader.
 /// Thread-safe.
 /// Blocks:  until the round is complete, at most for the host's deadline. At the deadline the round
 ///          fails for all contributors. The error names the missing contributors, and joins below
 ///          get the failure. While the leader waits in stages below, the other contributors wait
-///          without a deadline, because the wait of the leader has one.
-/// Order:   rounds have no order; each continues down when it is complete.
+///          without a deadline, because the leader's wait has a deadline.
+/// Order:   rounds have no order: each round continues down as soon as it is complete.
 /// Failure: a contribution that failed above counts as arrived. It fails the round for all
 ///          contributors, and the failure travels down. An error from below reaches all
 ///          contributors of the round.
-/// Ends:    if a slot withdraws or is released, the rounds that still need the slot fail. The joins
-///          below are notified immediately of the first round to which this join does not
+/// Ends:    if a slot withdraws or is released, the rounds that still need the slot fail. The join
+///          immediately notifies the joins below of the first round to which it does not
 ///          contribute.
-/// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
-///          a value that must not be combined names its contributor. Cancelled if the wait is
-///          cancelled; the round then continues without that contributor.
+/// Throws:  TravelError with the failure of the round, the same for all contributors. If a value
+///          must not be combined, the error names the contributor of the value. Cancelled if the
+///          wait is cancelled; the round then continues without waiting for the cancelled
+///          operation.
 /// Paper:   Bongo et al. 2004, §III-A: only the last arriver continues down.
 class Join final : public Wrapper {
  public:
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
   /// Adds a move (an operation with a tuple) to its round as a contribution. Sends the withdrawal
-  /// of a slot down only if rounds need the slot and no earlier withdrawal was sent down. Sends a
-  /// release down only if all other contributors were released before. Sends all other operations
-  /// down unchanged.
+  /// of a slot down only if rounds need the slot, and if no withdrawal from the same or an earlier
+  /// round was sent down before. Sends a release down only after all slots have been released.
+  /// Sends operations of other kinds down unchanged.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

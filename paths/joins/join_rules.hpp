@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/join_rules.hpp — rules of a join: leaders of rounds, and values that they need.
+// paths/joins/join_rules.hpp — rules by which a join selects leaders and combines contributions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,27 +12,27 @@ namespace paths {
 
 /// Rule that selects the leader of a round and the time at which the leader starts. The leader is
 /// the contributor that carries the round further down. With fixed_slot_after_all the other
-/// contributors get an empty result immediately.
+/// contributors get an empty result immediately. With all other rules they wait.
 enum class Leader : std::uint8_t {
-  last_arriver,          ///< the last contributor to arrive; the others wait for the result
-  first_arriver,         ///< the first to arrive, immediately; the others wait for the result
-  fixed_slot,            ///< the one at `slot`, on arrival; the others wait for its tuple
-  fixed_slot_after_all,  ///< the one at `slot`, after all have arrived; the others do not wait
+  last_arriver,   ///< the last contributor to arrive leads, after all others have arrived
+  first_arriver,  ///< the first contributor to arrive leads, without waiting for others
+  fixed_slot,  ///< the contributor at `slot` leads as soon as it arrives; its tuple is the result
+  fixed_slot_after_all,  ///< the contributor at `slot` leads after all contributors have arrived
 };
 
 /// Rules of a join: its leader, its reduction, and the tuple that it expects.
 struct JoinRules {
   Leader leader = Leader::last_arriver;
-  std::uint32_t slot = 0;  ///< slot of a fixed leader
-  /// Reduction that checks and combines the contributions. Without a reduction, payloads are not
-  /// inspected, and a leader that waits for all carries an empty payload.
+  std::uint32_t slot = 0;  ///< slot of the leader; used only by the two rules with a fixed slot
+  /// Reduction that checks and combines the contributions. Without a reduction, the join does not
+  /// inspect payloads, and a leader that waits for all contributions carries an empty payload.
   std::optional<Reduction> reduction = {};
-  /// Template of the tuple that the fixed slot moves; nullopt if this join does not check the
-  /// tuple.
+  /// Template of the tuple that the contributor at `slot` moves; nullopt if this join does not
+  /// check the tuple. Only the rule fixed_slot uses this template.
   std::optional<pastset::Template> value = {};
 
-  /// Returns whether the contributor at slot `of` may now become the leader of the round. Requires:
-  /// the round has no leader.
+  /// Returns whether the contributor at slot `of` may now become the leader of the round.
+  /// Requires: the round has no leader.
   bool is_ready(const Round& round, std::uint32_t of) const;
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;

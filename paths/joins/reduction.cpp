@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/reduction.cpp — reads the settings of reductions, and checks values to combine.
+// paths/joins/reduction.cpp — reading of a reduction's settings, and checks of its values.
 #include "paths/joins/reduction.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +17,10 @@ namespace {
 
 using Kind = pastset::Field::Kind;
 
-/// Returns the shape of the values that the template describes; nullopt if it does not fit the
-/// operation. A located operation, such as a minimum with its location (MPI_MINLOC), needs a value
-/// and an i64. Any other operation needs one scalar or an array of fixed size.
+/// Returns the shape of the values that the template describes; nullopt if the template does not
+/// fit the operation. `located` tells whether the operation is located, such as a minimum with its
+/// location (MPI_MINLOC). A located operation needs a value and an i64. Any other operation needs
+/// one scalar or an array of fixed size.
 std::optional<base::ReduceShape> shape_of(const pastset::Template& value, bool located) {
   const std::vector<pastset::Field>& fields = value.fields();
   if (fields.size() != (located ? 2 : 1)) return std::nullopt;
@@ -40,7 +41,7 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
       located ? "a value and a location such as \"f64, i64\""
               : "one scalar or an array of fixed size such as \"f64\" or \"f64[1024]\"";
   const std::string text = reader.required_word("template", expected);
-  if (!reader.take("template").is_scalar()) return;  // mistake already reported
+  if (!reader.take("template").is_scalar()) return;  // a mistake that required_word() has reported
   std::string wrong;
   const auto value = pastset::Template::parse(text, &wrong);
   if (!value) return reader.mistake("template", wrong);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/root_rounds.cpp — order of rounds at a root, and marks after a failure.
+// paths/joins/root_rounds.cpp — deciding of rounds in order at a root, and marks after a failure.
 #include "paths/joins/root_rounds.hpp"
 
 #include <fmt/format.h>
@@ -31,8 +31,8 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   }
 }
 
-/// Notes that a contributor ends, by a withdrawal or a release. After a withdrawal, moves of
-/// earlier rounds may still arrive. After a release, no operation arrives.
+/// Notes the withdrawal or release of a contributor. After a withdrawal, moves of earlier rounds
+/// may still arrive, so the mark may have to wait. After a release, no further operation arrives.
 void RootRounds::note_farewell(const Operation& operation) {
   const Failure failure =
       operation.failure
@@ -66,7 +66,7 @@ void RootRounds::mark(const pastset::ErrorMark& why) {
   try {
     result_->mark_error(why);
   } catch (const pastset::Deleted&) {
-    // The element itself reports its deletion to all readers.
+    // No mark is needed, because a deleted element reports its deletion to all readers.
   }
 }
 

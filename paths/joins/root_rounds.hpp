@@ -16,23 +16,24 @@
 
 namespace paths {
 
-/// Common part of the wrappers at the root of a cluster that decide rounds from the values of
-/// several clusters. One context (fiber or thread) at a time decides a round.
+/// Common part of those wrappers at the root of a cluster that decide rounds from the values of
+/// several clusters. Only one context (fiber or thread) at a time decides a round.
 ///
-/// Failure: a failed contribution or an exception of a decision ends this round and all later ones
-///          with the same failure. The result element gets the failure as a mark after its last
-///          tuple, so that the other clusters receive it. The mark tells whether a host was lost.
-///          If there are no other clusters, a failure ends only its own round.
-/// Ends:    after a thread has withdrawn, and all rounds before the withdrawal are decided, the
-///          result element gets a mark in the same way.
+/// Failure: a failed contribution, or an exception of a decision, ends its round and all later
+///          rounds with the same failure. The result element gets the failure as a mark after its
+///          last tuple, so that the other clusters receive the failure. The mark tells whether a
+///          host was lost. If there are no other clusters, a failure ends only its own round.
+/// Ends:    after a thread has withdrawn, the result element gets a mark, as after a failure. The
+///          mark waits until all rounds before the withdrawal are decided.
 /// Order:   rounds are decided in the order that SequenceQueue describes.
 /// Paper:   Bongo et al. 2004, §IV.
 class RootRounds {
  public:
   using Decide = std::function<Result(Operation, const Next&)>;
 
-  /// `wrapper` outlives this object. `index` is its index in the plan. The other clusters, if there
-  /// are any, read the element `result`.
+  /// `index` is the index of `wrapper` in the plan. `result` is the element that the other clusters
+  /// read. `has_others` tells whether there are other clusters.
+  /// Requires: `wrapper` outlives this object.
   RootRounds(HostView& view, const Wrapper& wrapper, std::uint32_t index,
              std::shared_ptr<pastset::Element> result, bool has_others)
       : view_(view),
@@ -41,8 +42,9 @@ class RootRounds {
         result_(std::move(result)),
         has_others_(has_others) {}
 
-  /// Calls `decide` for a move (an operation with a tuple), and returns the result of `decide`. If
-  /// the move carries a failure, fails the round instead. Sends operations of other kinds down.
+  /// Calls `decide` for a move (an operation with a tuple), and returns the result of `decide`. A
+  /// move that carries a failure fails the round without a call of `decide`. Operations of other
+  /// kinds are sent down.
   Result operate(Operation operation, const Next& next, const Decide& decide);
   /// Checks the value of a contribution and normalizes it.
   /// Throws: TravelError if the reduction must not combine the value.
@@ -67,7 +69,7 @@ class RootRounds {
   SequenceQueue turns_;
   runtime::Mutex mutex_;                // guards the members below
   std::uint64_t next_ = 0;              // number of the first undecided round
-  std::optional<Withdrawn> withdrawn_;  // withdrawal, until all earlier rounds are decided
+  std::optional<Withdrawn> withdrawn_;  // set until all rounds before the withdrawal are decided
 };
 
 }  // namespace paths

@@ -26,7 +26,7 @@ void Round::clear() {
 }
 
 /// Finds an open round. Looks first at the round that was opened last, because most contributions
-/// belong to it.
+/// belong to that round.
 OpenRounds::Map::iterator OpenRounds::at(const Key& key) {
   return newest_ != all_.end() && newest_->first == key ? newest_ : all_.find(key);
 }
@@ -39,7 +39,7 @@ Round* OpenRounds::find(const Key& key) {
 Round& OpenRounds::open(const Key& key) {
   if (closed_.empty()) {
     newest_ = all_.emplace(key, std::make_unique<Round>(slots_)).first;
-    closed_.reserve(all_.size());  // so that leave() need not allocate memory
+    closed_.reserve(all_.size());  // prevents allocation of memory in leave()
   } else {
     closed_.back().key() = key;
     newest_ = all_.insert(std::move(closed_.back())).position;

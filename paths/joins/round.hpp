@@ -28,9 +28,9 @@ struct Contribution {
   Failure failure;
 };
 
-/// The combination of large contributions, which several threads compute part by part. The round
-/// owns this object. A thread that helps can therefore complete its part even if the round has
-/// failed meanwhile.
+/// State of a combination of large contributions that several threads compute part by part.
+/// Why: the round owns this object, so that a helping thread can complete its part even if the
+///      round has failed meanwhile.
 struct SharedFold {
   SharedFold(std::size_t bytes, std::size_t part_bytes)
       : sum(bytes), parts((bytes + part_bytes - 1) / part_bytes) {}
@@ -40,13 +40,14 @@ struct SharedFold {
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
   std::atomic<bool> is_right{true};
-  runtime::WaitList waiting;  ///< the leader, while it waits until the last part is combined
+  runtime::WaitList waiting;  ///< contains the leader while it waits for the last part
 };
 
 /// One operation of all contributors of a join.
 ///
-/// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` and `until`
-///              of a round that has a leader and no failure.
+/// Thread-safe: no. The join's mutex guards the members, with two exceptions. `key` and `gone` need
+///              no mutex. `by_slot` and `until` need none while the round has a leader and no
+///              failure.
 struct Round {
   /// An operation that waits for the round without blocking a thread or fiber.
   class Waiter;
@@ -57,8 +58,7 @@ struct Round {
   void add(Waiter& waiter);
   bool is_decided() const { return failure || result; }
   /// Returns the first failure among the contributions that have arrived; nullptr if there is none.
-  /// If a host above has missed its deadline, this failure explains why other contributions are
-  /// late.
+  /// Such a failure of a stage above often explains why other contributions are late.
   Failure first_failure_above() const;
   void clear();
 
@@ -66,35 +66,35 @@ struct Round {
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
   std::atomic<std::uint32_t> gone{0};  ///< number of slots that have a result or never contribute
-  bool has_leader = false;             ///< whether a contributor leads this round; at most one does
-  Failure failure;                     ///< failure of the round; set at most once, as is `result`
+  bool has_leader = false;             ///< whether a contributor leads, or has led, this round
+  Failure failure;                     ///< failure of the round; nullptr if `result` is set
   std::optional<Result> result;
-  std::unique_ptr<SharedFold> fold;  ///< nullptr if contributions are small
+  std::unique_ptr<SharedFold> fold;  ///< nullptr if one context combines all contributions alone
   runtime::WaitList waiting;         ///< contexts that wait for this round
-  Waiter* first_waiter = nullptr;    ///< list of waiters in the order of arrival
+  Waiter* first_waiter = nullptr;  ///< head of the linked list of waiters, in the order of arrival
   Waiter* last_waiter = nullptr;
   base::Nanos until = base::Nanos::max();  ///< earliest deadline of the contributions
 };
 
-/// Open rounds of a join, by sequence and segment. Closed rounds are reused, so that rounds
-/// allocate no memory in a steady state.
+/// Open rounds of a join, by sequence and segment. Closed rounds are reused. In a steady state,
+/// opening a round therefore allocates no memory.
 ///
-/// Thread-safe: no. The join's mutex guards it. leave() locks this mutex; callers of all other
-///              functions hold it.
+/// Thread-safe: no. The join's mutex guards this object. leave() locks the mutex. Callers of all
+///              other functions must hold it.
 class OpenRounds {
  public:
   using Key = Round::Key;
   using Map = std::map<Key, std::unique_ptr<Round>>;
 
-  /// Keeps closed rounds for reuse if `recycles` is true.
+  /// If `recycles` is true, keeps closed rounds for reuse.
   OpenRounds(std::uint32_t slots, bool recycles) : slots_(slots), recycles_(recycles) {}
   /// Returns the round with this key; nullptr if it is not open.
   Round* find(const Key& key);
   Round& open(const Key& key);
-  /// Removes a round that no slot waits for any more. The caller destroys it.
+  /// Removes a round for which no slot waits any more, and returns it to the caller.
   Map::node_type close(const Key& key);
-  /// Notes that a slot has its result or does not contribute. The call for the last slot closes the
-  /// round.
+  /// Notes that a slot has got the result of the round, or will never contribute to the round. The
+  /// call for the last slot closes the round.
   /// Requires: `mutex` not held.
   void leave(Round& round, runtime::Mutex& mutex);
   Map& all() { return all_; }
@@ -102,8 +102,8 @@ class OpenRounds {
  private:
   Map::iterator at(const Key& key);
   const std::uint32_t slots_;
-  /// Whether closed rounds are kept for reuse. In simulations they are not: the many joins would
-  /// need twice the memory.
+  /// Whether closed rounds are kept for reuse. False in simulations, because the kept rounds of
+  /// their many joins would double the memory.
   const bool recycles_;
   Map all_;
   Map::iterator newest_ = all_.end();

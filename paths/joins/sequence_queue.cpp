@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/sequence_queue.cpp — waits of a round until earlier rounds are decided.
+// paths/joins/sequence_queue.cpp — waiting of a round until all earlier rounds are decided.
 #include "paths/joins/sequence_queue.hpp"
 
 #include "base/errors.hpp"

@@ -9,15 +9,17 @@
 
 namespace paths {
 
-/// Lets a wrapper decide one round at a time. The other rounds wait here.
+/// Queue by which a wrapper decides one round at a time. All other rounds wait in the queue.
 ///
-/// Blocks: without a deadline while the wrapper decides an earlier round, because that
-///         round has its own deadline.
-/// Order:  by sequence. Rounds must arrive in this order, except failed ones. Failed rounds may
-///         overtake others, because no other contributor waits for them and they carry no tuple.
+/// Blocks: without a deadline while the wrapper decides an earlier round, because the earlier round
+///         has a deadline.
+/// Order:  by sequence. Rounds must arrive in this order, except failed rounds. A failed round may
+///         overtake other rounds, because no other contributor waits for it and it carries no
+///         tuple.
 class SequenceQueue {
  public:
-  /// A round's entry in the queue. It exists from the arrival of the round until its decision.
+  /// Entry of a round in the queue. The constructor blocks until all earlier rounds in the queue
+  /// are decided. The destructor removes the round, which is then decided.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);

@@ -41,8 +41,8 @@ bool Withdrawals::release(Operation& operation) {
   ENSURE(released_.insert(operation.slot).second);
   if (released_.size() < slots_) return false;
   operation.sequence = std::min(operation.sequence, announced_from_);
-  // The release carries the failure of the first slot that has one, so the order in which
-  // contributors end does not matter.
+  // If the release has no failure yet, it gets the failure of the lowest slot that has a failure.
+  // This choice does not depend on the order in which the contributors ended.
   for (const auto& [slot, withdrawn] : withdrawn_)
     if (!operation.failure) operation.failure = withdrawn.failure;
   operation.slot = 0;

@@ -12,7 +12,7 @@
 namespace paths {
 namespace {
 
-/// Returns the value of an environment variable; "" if it is not set.
+/// Returns the value of an environment variable; "" if the variable is not set.
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;

@@ -11,17 +11,17 @@
 
 namespace paths {
 
-/// The public keys of hosts, as a config names them.
+/// The public keys of all hosts, and the files with keys that the config names.
 struct HostKeys {
-  std::string written;      ///< file name of the list of public keys, as the config has it
-  std::string own_file;     ///< file with the secret of the own host; "" = the default file
-  std::string own_written;  ///< name of the file with the secret, as the config has it
-  /// Ed25519 public keys of each host. A host listens with the first one of its keys.
+  std::string written;      ///< file name of the list of public keys, as written in the config
+  std::string own_file;     ///< file with the secret of this host; "" = the default file
+  std::string own_written;  ///< file name of the secret, as written in the config
+  /// Ed25519 public keys of each host, keyed by host name. A host listens with its first key.
   std::map<std::string, std::vector<PublicKey>> keys;
 };
 
-/// Returns the key that 64 hexadecimal digits describe; nullopt if they are not an Ed25519 public
-/// key.
+/// Returns the key that 64 hexadecimal digits describe; nullopt if the digits do not describe an
+/// Ed25519 public key.
 std::optional<PublicKey> parse_public_key(std::string_view digits);
 std::string digits_of(const PublicKey& key);
 /// Returns the Ed25519 public key of a seed.

@@ -41,7 +41,8 @@ std::string sort_of(mode_t mode) {
   return "a device";
 }
 
-/// Opens a key file without waiting and without following a link, and checks who may read it.
+/// Opens a key file without waiting and without following a symbolic link. Checks that only the
+/// owner of the file can read the file.
 base::Descriptor open_checked(const std::string& file, KeyKind kind) {
   base::Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!opened && errno == ELOOP)
@@ -63,7 +64,7 @@ base::Descriptor open_checked(const std::string& file, KeyKind kind) {
   return opened;
 }
 
-/// Reads at most as many bytes as `space` has. Returns the text.
+/// Reads text into `space`, at most as many bytes as `space` has. Returns the text.
 std::string_view read_into(const LockedMemory& space, int descriptor, const std::string& file) {
   const auto bytes = space.bytes();
   std::size_t size = 0;
@@ -104,7 +105,7 @@ void write_all(int descriptor, std::string_view text, const std::string& file) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int error = errno;
-      unlink(file.c_str());  // so that no incomplete key stays
+      unlink(file.c_str());  // removes the key file, which is incomplete
       refuse(file, fmt::format("cannot write the key: {}", strerror(error)));
     }
     text.remove_prefix(static_cast<std::size_t>(put));

@@ -16,16 +16,17 @@ enum class KeyKind : std::uint8_t { run, host };
 /// Throws: ConfigError if the file exists or cannot be written. An existing file stays as it is.
 void write_key_file(const std::string& file, KeyKind kind, const Secret& secret);
 
-/// Reads a secret. Refuses a file that others can read, that another user owns, or that is not a
-/// regular file, such as a symbolic link.
-/// Throws: ConfigError that names the file; it never contains the text of the file.
+/// Reads a secret. Refuses a file that other users can read, that another user owns, or that is not
+/// a regular file, such as a symbolic link.
+/// Throws: ConfigError that names the file. The error never contains the text of the file.
 Secret read_key_file(const std::string& file, KeyKind kind);
 
-/// Returns the run key in `file`. If `file` is empty, returns the run key in the environment
-/// (take_run_key()); nullptr if there is none.
+/// Returns the run key in `file`. If `file` is "", returns the run key in the environment
+/// (take_run_key()); nullptr if the environment has no run key.
 ///
-/// Thread-safe: no, because it changes the environment.
-/// Throws: ConfigError, also if the environment has another key than the file.
+/// Thread-safe: no, because the function changes the environment.
+/// Throws: ConfigError if the key cannot be read, or if the environment has a run key that differs
+///         from the key in the file.
 std::shared_ptr<const RunKey> find_run_key(const std::string& file);
 
 }  // namespace paths

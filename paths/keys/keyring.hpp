@@ -11,22 +11,26 @@
 
 namespace paths {
 
-/// The keys by which a host proves its identity to its peers, and recognises its peers.
+/// The key pair by which a host proves its identity to its peers, and the public keys by which the
+/// host recognises its peers.
 ///
 /// Thread-safe: all const functions.
 class Keyring {
  public:
-  /// All processes of the run have the same pair of keys. It proves membership, not a name.
+  /// Makes the keyring of a run whose processes all have the same pair of keys. This pair proves
+  /// that a process belongs to the run, but not which host the process runs.
   explicit Keyring(const RunKey& key);
-  /// Each host has keys of its own. `own` is the pair of this host.
+  /// Makes the keyring of a run in which each host has a pair of keys of its own. `own` is the pair
+  /// of this host.
   Keyring(CurveKeys own, const HostKeys& hosts);
   virtual ~Keyring() = default;
 
   const CurveKeys& own() const { return own_; }
-  /// Returns the host that has this key; "" if all processes of the run have it; nullopt if no peer
-  /// may connect with it.
+  /// Returns the name of the host that has the public key `key`. Returns "" if all processes of the
+  /// run have this key, and nullopt if no peer may connect with this key.
   virtual std::optional<std::string> owner_of(const PublicKey& key) const;
-  /// Returns the key that `host` must prove when this host connects to it: the first key of `host`.
+  /// Returns the public key that `host` must have when this host connects to `host`. This key
+  /// is the first key of `host`, or the key of the run if all processes share one key.
   const PublicKey& key_of(const std::string& host) const;
   /// Returns the name of the owner of the key that `host` must have, for messages: "this run" or
   /// "host NAME".
@@ -35,7 +39,7 @@ class Keyring {
  private:
   CurveKeys own_;
   std::map<PublicKey, std::string> owners_;
-  std::map<std::string, PublicKey> first_keys_;  // empty if all processes of the run have one key
+  std::map<std::string, PublicKey> first_keys_;  // empty if all processes of the run share one key
 };
 
 }  // namespace paths

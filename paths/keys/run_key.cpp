@@ -15,8 +15,8 @@
 namespace paths {
 namespace {
 
-// Values that are derived from the run key, each by its number. One value discloses nothing about
-// the others.
+// Values that are derived from the run key, each with a number of its own. A value discloses
+// nothing about the other values.
 enum class Derived : std::uint64_t { curve_secret = 1, id = 2 };
 constexpr char context[crypto_kdf_CONTEXTBYTES + 1] = "PATHSrun";
 

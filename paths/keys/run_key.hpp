@@ -13,18 +13,19 @@ namespace paths {
 /// Name of the environment variable by which a launcher hands the run key to its processes.
 inline constexpr const char* run_key_variable = "PATHS_RUN_KEY";
 
-/// The secret of a run. A process that has it belongs to the run.
+/// The secret of a run. A process that has this secret belongs to the run.
 ///
-/// Why: One secret is enough: the id of the run, and the keys by which processes of the run
-///      recognise each other, are derived from it. Without encryption, networks transmit the id in
-///      the clear. The id discloses nothing about the secret, because it is a cryptographic hash.
+/// Why: One secret is enough, because the id of the run, and the keys by which processes of the run
+///      recognise each other, are derived from the secret. Without encryption, networks transmit
+///      the id in the clear. The id discloses nothing about the secret, because it is a
+///      cryptographic hash.
 class RunKey {
  public:
   explicit RunKey(Secret secret) : secret_(std::move(secret)) {}
 
-  /// Returns the id that the frames of the run have.
+  /// Returns the id of the run, which every frame of the run contains.
   base::Digest id() const;
-  /// Returns the pair of keys that all hosts and switches of the run have.
+  /// Returns the pair of CURVE keys that all hosts and switches of the run share.
   CurveKeys curve_keys() const;
   const Secret& secret() const { return secret_; }
   /// Returns the environment variable for processes of the run: "PATHS_RUN_KEY=", the digits of the
@@ -36,10 +37,11 @@ class RunKey {
 };
 
 /// Returns the run key that a launcher handed to this process in the environment; nullptr if there
-/// is none. Wipes the variable and removes it, so that programs that this process starts do not
-/// inherit the key. Later calls return the same key, unless the variable was set again.
+/// is no such key. Wipes and removes the environment variable, so that programs that this process
+/// starts do not inherit the key. Later calls return the same key, unless the environment variable
+/// was set again.
 ///
-/// Thread-safe: no, because it changes the environment.
+/// Thread-safe: no, because the function changes the environment.
 /// Throws: ConfigError if the variable is not a key.
 std::shared_ptr<const RunKey> take_run_key();
 

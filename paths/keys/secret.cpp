@@ -14,7 +14,7 @@ namespace paths {
 namespace {
 
 std::uint8_t* allocated(std::size_t bytes) {
-  static const bool is_ready = sodium_init() >= 0;  // repeated and concurrent calls are allowed
+  static const bool is_ready = sodium_init() >= 0;  // sodium_init() may run twice or concurrently
   ENSURE(is_ready);
   auto* const memory = static_cast<std::uint8_t*>(sodium_malloc(bytes));
   if (memory == nullptr) throw std::bad_alloc();
@@ -30,7 +30,7 @@ void LockedMemory::Free::operator()(std::uint8_t* memory) const { sodium_free(me
 
 Secret Secret::random() {
   Secret made;
-  randombytes_buf(made.bytes().data(), key_bytes);  // by getrandom(2)
+  randombytes_buf(made.bytes().data(), key_bytes);  // uses getrandom(2)
   return made;
 }
 
@@ -46,7 +46,7 @@ std::optional<Secret> Secret::parse(std::string_view digits) {
 }
 
 void Secret::write_digits(std::span<char, 2 * key_bytes> digits) const {
-  LockedMemory text(2 * key_bytes + 1);  // sodium_bin2hex() adds a zero
+  LockedMemory text(2 * key_bytes + 1);  // sodium_bin2hex() adds a terminating zero
   auto* const written = reinterpret_cast<char*>(text.bytes().data());
   sodium_bin2hex(written, text.bytes().size(), bytes().data(), key_bytes);
   std::copy_n(written, digits.size(), digits.data());

@@ -22,14 +22,15 @@ struct EmulatedLink {
   tuning::LinkInstance instance;
 };
 
-/// The emulated links of one host, one for each name. All traffic that leaves the host over a link
+/// The emulated links of one host, keyed by name. All traffic that leaves the host over a link
 /// shares the bandwidth of the link: the traffic of paths of all deployments, and of lanes.
 ///
 /// Thread-safe: all functions.
 class EmulatedLinks {
  public:
-  /// Returns the link with that name; makes it at the first call. For the name "", each call makes
-  /// a new link. Throws UsageError if the link exists with another model.
+  /// Returns the link with the name `name`. The first call for a name makes the link. For the name
+  /// "", each call makes a new link.
+  /// Throws: UsageError if the link exists with a different model.
   std::shared_ptr<EmulatedLink> named(std::string_view name, const tuning::LinkModel& model);
 
  private:
@@ -37,8 +38,9 @@ class EmulatedLinks {
   std::map<std::string, std::shared_ptr<EmulatedLink>, std::less<>> links_;
 };
 
-/// Returns the properties of a link. Throws ConfigError if the trace of the link cannot be read.
+/// Returns the properties of a link.
 /// Requires: link.is_there().
+/// Throws: ConfigError if the trace of the link cannot be read.
 tuning::Link link_of(const HopLink& link);
 
 /// Latency and rate of the route between two hosts if it carries no other traffic.
@@ -47,7 +49,7 @@ struct WayCost {
   base::Nanos latency{0};
 };
 /// Returns the latency and rate of the route from one host to another. If the properties of a link
-/// vary, uses bad values of the link: values that are worse hold for only 5 % of the time.
+/// vary, uses values such that the link is worse only 5 % of the time.
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths

@@ -109,8 +109,8 @@ void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
   waiting.looks_at = free_at;
   due_queue_.put(free_at, [this, &waiting, free_at] {
-    // Forgets this check. If a late frame arrives afterwards while the link is still free, a new
-    // check at the same time must be possible.
+    // Forgets that this check is planned. If a late frame arrives after this check while the link
+    // is still free, serve() must be able to plan a new check for the same time.
     if (waiting.looks_at == free_at) waiting.looks_at = base::Nanos(-1);
     serve(waiting, free_at);
   });
@@ -140,7 +140,8 @@ void LinkScheduler::record(const LaneFrame& frame, bool has_stream, base::Nanos 
   std::uint64_t bytes = frame.payload.size();
   if (!has_stream && !(is_first && is_last)) {
     const MessageKey key(frame.source, frame.target, frame.group, frame.channel, frame.ordinal);
-    // Replaces the start time of an earlier message with the same key that failed on its way.
+    // If an earlier message with the same key failed on its way, the new start time replaces the
+    // time of that message.
     if (is_first) crossing_[key] = begin;
     if (!is_last) return;
     if (const auto since = crossing_.extract(key)) begin = since.mapped();

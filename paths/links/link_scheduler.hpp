@@ -22,41 +22,43 @@
 
 namespace paths {
 
-/// Maximum lateness of a frame that the next host compensates. Lateness beyond it delays the frame,
-/// and is counted.
+/// Maximum lateness that the next host compensates for a frame. The part of a frame's lateness
+/// above this limit delays the frame, and lateness_lost() counts this part.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
 /// Function that returns the recorder for the transfers of the host `source` to other clusters;
-/// nullptr if there is none.
+/// nullptr = the transfers are not recorded.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
-/// Sends frames over the emulated links of a host or a switch, one step on their routes.
+/// Sends frames over the emulated links of a host or switch. Each frame makes one step of its
+/// route: to the next host or switch.
 ///
-/// A frame leaves when the link begins to accept it. It carries the ideal arrival time of its first
-/// byte, the head. The next host keeps the frame until that time. If no link is emulated, the frame
-/// leaves immediately. Frames wait in this class only for streams of a link; on other links their
-/// times are computed immediately.
+/// A frame leaves when the link begins to accept it. The frame carries the ideal arrival time of
+/// the first byte of the frame, the head. The next host keeps the frame until that time. If no link
+/// is emulated, the frame leaves immediately. Frames wait in this class only if their link has
+/// streams. On a link without streams, depart() computes the times of a frame immediately.
 ///
-/// Why: Emulated links must delay frames exactly, although the machine itself is sometimes late.
-/// The
-///      time that the machine takes to pass on a frame is part of the latency of the link.
-/// Units: all times are ideal times. The next host compensates lateness, because it continues from
-///        the ideal time. On the virtual clock, frames leave at the time of their arrival.
-/// Thread-safe: guarded by its owner's mutex.
+/// Why:   Emulated links must delay frames exactly, although the machine itself is sometimes late.
+///        The time that the machine takes to pass on a frame is part of the latency of the link.
+/// Units: all times are ideal times. The next host compensates lateness, because it computes from
+///        the ideal arrival time. On the virtual clock, frames leave at the time of their arrival.
+/// Thread-safe: no. The mutex of the owner guards all functions.
 /// Records: transfers to other clusters, after record_transfers().
 class LinkScheduler {
  public:
-  /// All arguments outlive this object. `place` is the number of a host or switch.
+  /// `place` is the number of a host or switch.
+  /// Requires: all arguments outlive this object.
   LinkScheduler(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place,
                 EmulatedLinks& links, DueQueue& due_queue)
       : runtime_(runtime), plan_(plan), place_(place), links_(links), due_queue_(due_queue) {}
 
-  /// Enables the recording of transfers. Requires: no frame has been sent yet.
+  /// Enables the recording of transfers.
+  /// Requires: no frame has been sent yet.
   void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
 
-  /// Sends a frame whose head arrived here at the time `head`. Returns the time when the link has
-  /// accepted the whole frame. For a frame without a link, or one that waits for a stream, returns
-  /// `head`.
+  /// Sends a frame whose first byte arrived here at the time `head`. Returns the time when the link
+  /// has accepted the whole frame. Returns `head` if the frame passes no link, waits for a stream,
+  /// or carries no data of a message.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
   /// Returns the link over which frames to `target` leave. Returns nullptr if this class emulates
   /// no such link, or if frames wait for streams of the link.
@@ -65,21 +67,23 @@ class LinkScheduler {
     return step.waiting == nullptr ? step.link.get() : nullptr;
   }
   bool waits_for_streams(std::uint32_t target) { return step_to(target).waiting != nullptr; }
-  /// Returns the emulated link over which frames to `target` leave, also if they wait for streams
-  /// of the link; nullptr if there is none.
+  /// Returns the emulated link over which frames to `target` leave, even if the frames wait for
+  /// streams of the link; nullptr if there is no emulated link.
   const EmulatedLink* emulated_link_to(std::uint32_t target) { return step_to(target).link.get(); }
-  /// Returns whether this host is the last host of its cluster on the route of frames to `target`.
+  /// Returns whether the next step of frames to `target` leaves the cluster. If the cluster has a
+  /// switch, only the step from the switch leaves the cluster.
   bool leaves_cluster(std::uint32_t target) { return step_to(target).leaves_cluster; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
-  /// Frames that must be passed on now, in order, each with the number of its next host.
+  /// Frames that must be passed on now, in order, each with the number of the next host or switch.
   using Leaving = std::vector<std::pair<std::uint32_t, LaneFrame>>;
   Leaving& leaving() { return leaving_; }
   /// Returns the ideal arrival time of a frame that was just delivered to this host.
   base::Nanos arrived_at(const LaneFrame& frame);
   /// Returns the total lateness that was not compensated.
   base::Nanos lateness_lost() const { return lateness_lost_; }
-  /// Returns `moment`, but no time earlier than 20 ms before now.
+  /// Returns `moment`, but at the earliest the time lateness_max (20 ms) before now. Adds the
+  /// difference to lateness_lost().
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
@@ -94,7 +98,7 @@ class LinkScheduler {
   struct Step {
     std::uint32_t to = 0;
     std::shared_ptr<EmulatedLink> link;
-    Waiting* waiting = nullptr;  ///< nullptr if the link has no streams
+    Waiting* waiting = nullptr;  ///< frames that wait for streams; nullptr if none can wait
     bool leaves_cluster = false;
   };
   using MessageKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
@@ -111,13 +115,13 @@ class LinkScheduler {
   const std::uint32_t place_;
   EmulatedLinks& links_;
   DueQueue& due_queue_;
-  // Keyed by target. Contains only targets to which frames were sent.
+  // Next step of frames, keyed by target. step_to() adds a target at its first use.
   std::unordered_map<std::uint32_t, Step> steps_;
   std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // keyed by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
   RecorderOf recorder_of_;
-  // Start time of each message that is sent in several frames.
+  // Start time of each message that has several frames, until its last frame is sent.
   std::map<MessageKey, base::Nanos> crossing_;
 };
 

@@ -15,12 +15,12 @@ void copy(std::byte* to, std::span<const std::byte> from) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }
 
-/// A root that needs free slots waits until readers have copied a multiple of this number of
-/// broadcasts. Readers then need not wake it after each copied broadcast.
+/// A reader wakes the root only each time that it has copied this number of broadcasts, not after
+/// each broadcast. A root that needs free slots therefore waits for a multiple of this number.
 constexpr std::uint32_t taken_step = SharedRegion::slots / 4;
 
-/// Returns whether a counter has reached a number. Correct also after the counter has wrapped
-/// around.
+/// Returns whether a counter has reached a number. The result is correct even after the counter has
+/// wrapped around.
 bool has_reached(std::uint32_t counter, std::uint32_t number) {
   return static_cast<std::int32_t>(counter - number) >= 0;
 }
@@ -103,14 +103,14 @@ bool Member::arrive(const Call& call) {
   const bool is_last =
       region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
   if (is_last) region_.gate().last.store(me_, std::memory_order_relaxed);
-  // This store must be the last step. If the member dies before it, the others still wait for the
-  // member, and therefore notice its loss.
+  // This store must be the last step. If this member dies before the store, the other members still
+  // wait for this member, and therefore notice its loss.
   given.number.store(round + 1, std::memory_order_relaxed);
   return is_last;
 }
 
-/// Ends the round, so that all members continue. Before this call, no member can arrive in the next
-/// round.
+/// Opens the gate: ends the round, so that all members continue. Before this call, no member can
+/// arrive in the next round.
 void Member::open_gate() {
   region_.gate().arrived.store(0, std::memory_order_relaxed);
   region_.gate().round.store(rounds_, std::memory_order_seq_cst);
@@ -209,8 +209,8 @@ void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t
   waits_.wake_sleepers();
 }
 
-/// Returns whether the root has read this member's post with the number `number`, which is at least
-/// 1.
+/// Returns whether the root has read this member's post with the number `number`. Posts are counted
+/// from 1.
 bool Member::is_collected(std::uint64_t number) const {
   const std::atomic<std::uint32_t>& read =
       region_.seat(me_).collected[(number - 1) % SharedRegion::posts];
@@ -259,8 +259,8 @@ void Member::collect() {
 // ---- texts -------------------------------------------------------------------------------------
 
 /// Writes the text of a call into the region, unless the last call had the same text. A member that
-/// reads the text during the operation finds it complete. After the operation, it may find a
-/// mixture of this text and the next one.
+/// reads the text during the operation finds the complete text. After the operation, the reader may
+/// find a mixture of this text and the text of the next call.
 void Member::tell_text(const Call& call) {
   if (told_ == call.text) return;
   told_ = call.text;

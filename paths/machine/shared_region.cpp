@@ -14,10 +14,10 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // differs for each layout
+constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // each layout has a different number
 constexpr std::size_t page_bytes = 4096;
-/// Distance in bytes between the begins of two chunks. It is not a power of two, because equal
-/// positions in all chunks would then compete for the same lines of a cache.
+/// Distance in bytes between the begins of two chunks. This distance is not a power of two, because
+/// equal positions in all chunks would then compete for the same lines of a cache.
 constexpr std::size_t chunk_stride_bytes = SharedRegion::chunk_bytes + page_bytes;
 
 [[noreturn]] void fail(int error, const char* what) {
@@ -26,7 +26,8 @@ constexpr std::size_t chunk_stride_bytes = SharedRegion::chunk_bytes + page_byte
 
 }  // namespace
 
-/// Start of the memory, before the values. Except for the magic number, a new region is all zeros.
+/// Start of a region, before the memory of large values. In a new region, everything except the
+/// magic number is zero.
 struct SharedRegion::Head {
   std::uint64_t magic;
   Gate gate;

@@ -16,11 +16,12 @@ namespace paths {
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
-  // The peer itself gave this reason when it left the group, so the text needs no addition. The
-  // peer has not reported a FailureCause, so the cause is `other`.
+  // If the peer itself gave the reason when it left the group, the text needs no addition. The
+  // cause is `other`, because the peer's report contains no FailureCause.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
-  // Whether the peer has left the group, or this host is leaving it. Each peer that has left is in
-  // `parts`. If the peer is not in `over`, its lanes still work, so this host is leaving.
+  // Whether one of the two hosts leaves the group: the peer, which is then in `parts`, or this
+  // host. This host leaves if the peer is not in `over`, because the lanes of the peer then still
+  // work.
   const bool has_left = group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,
@@ -89,8 +90,8 @@ void ChannelFailures::end_channels(GroupState& group, const Channels& which, con
   for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
 }
 
-/// Fails channels and reports their failure to the peers. Also passes on failures that another host
-/// has reported, because its report may not have reached all hosts.
+/// Fails channels and reports the failure to the peers. Also reports failures of these channels
+/// that another host has reported before, because that report may not have reached all hosts.
 void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
                                     const std::string& why, FailureCause cause) {
   end_channels(group, which, why, cause);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/credit_issuer.cpp — size of a lane's credit, and delay of grants
+// paths/messages/credit_issuer.cpp — computation of a lane's credit, and delay of grants
 #include "paths/messages/credit_issuer.hpp"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace paths {
 namespace {
 
-/// Rate that bytes_under_way() assumes for a route without a rate limit.
+/// Rate in bit/s that bytes_under_way() assumes for a route without a rate limit.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Longest delay of a grant. When it has passed, the grant is sent, unless its message has arrived.
+/// Longest delay of a grant. After this delay the grant is sent, unless its message has arrived.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -29,7 +29,7 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
 }
 
 /// Returns the number of bytes that can be under way in one round trip between the source and this
-/// host, plus two frames. The two frames cover the time in which the host processes a frame.
+/// host, plus two frames. The two frames cover the time in which this host processes a frame.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *state_.plan;
   const WayCost there = cost_of(plan, source, state_.host),
@@ -76,9 +76,9 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, Inboun
   asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
-/// Returns whether the grant of a message may be delayed. A source with ample credit can send a
-/// small message without a grant. If the source uses the credit for another message, its credit is
-/// no longer ample, and ask_if_short() sends the grant.
+/// Returns whether the grant of a message may be delayed. It may be delayed if the message is small
+/// and the source has ample credit, because the source can then send the message without a grant.
+/// If the source uses this credit for a different message, ask_if_short() sends the grant.
 bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
@@ -110,9 +110,10 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 
-/// Sends all delayed grants. Called 250 ms after the first delay. The grants are needed even if the
-/// sources have credit. The grant contains the signature digest of the operation. By it, a
-/// source sees that it uses the channel for another operation than this host.
+/// Sends all delayed grants. This function is called 250 ms after the first of these grants was
+/// delayed. The grants are sent even if the sources have credit, because each grant contains the
+/// signature digest of this host's operation. By the digest, a source notices if it uses the
+/// channel for a different operation.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

@@ -11,35 +11,37 @@
 
 namespace paths {
 
-/// Issues credit to sources of messages, within the limit of the inbox. The limit protects the
-/// memory of this host from messages that arrive before their receive call. Also grants messages
-/// for which this host has a receive call.
+/// Issues credit to sources of messages, within the limit of the inbox. The inbox limits the memory
+/// for messages that arrive before their receive call. Also grants messages after this host has
+/// made their receive call.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class CreditIssuer {
  public:
-  /// All arguments outlive this object. `inbox` also outlives the groups.
+  /// Requires: all arguments outlive this object. `inbox` also outlives the groups.
   CreditIssuer(EndpointState& state, GroupTable& groups, Inbox& inbox)
       : state_(state), groups_(groups), inbox_(inbox) {}
 
-  /// Returns the lane from a peer. Makes the lane at the first call.
+  /// Returns the lane from the peer `source`. The first call makes the lane.
   InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
-  /// Issues credit to a source again after its earlier credit was returned. Lanes that got none
-  /// because the inbox was full get credit first.
+  /// Issues new credit to a source after credit of the source was returned to the inbox. Before,
+  /// calls issue_to_short().
   void issue_returned(GroupState& group, std::uint32_t source);
+  /// Issues credit to the lanes that got too little credit because the inbox was full.
   void issue_to_short();
 
-  /// Grants a message, so that its source may send it without credit. Delays the grant if the
-  /// source probably has enough credit for the message.
+  /// Grants a message, so that its source may send the message without credit. Delays the grant if
+  /// the source probably has enough credit for the message.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
   /// Sends the delayed grants of a lane, unless the source has ample credit (Account::is_ample()).
   void ask_if_short(const GroupState& group, std::uint32_t source, InboundChannel& lane);
   /// Sends all delayed grants whose messages have not arrived.
   void ask_for_all();
-  /// Returns the time at which ask_for_all() must be called; Nanos::max() if no grant is delayed.
+  /// Returns the time at which MessageClock must call ask_for_all(); Nanos::max() if no grant is
+  /// delayed.
   base::Nanos asks_at() const { return asks_at_; }
 
  private:
@@ -53,7 +55,7 @@ class CreditIssuer {
   EndpointState& state_;
   GroupTable& groups_;
   Inbox& inbox_;
-  // Group and source of each lane that got no credit because the inbox was full.
+  // Group and source of each lane that got too little credit because the inbox was full.
   std::list<std::pair<std::uint64_t, std::uint32_t>> short_;
   base::Nanos asks_at_ = base::Nanos::max();
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/endpoint_state.cpp — position of an endpoint in the run, and its control frames
+// paths/messages/endpoint_state.cpp — names, routes, control frames and due work of an endpoint
 #include "paths/messages/endpoint_state.hpp"
 
 #include "paths/plan/emulated_switches.hpp"

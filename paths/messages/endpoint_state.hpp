@@ -21,35 +21,36 @@
 
 namespace paths {
 
-/// Carries frames to hosts one step away.
+/// Carries frames from a host to the next host on their route.
 class LaneCarrier {
  public:
   virtual ~LaneCarrier() = default;
-  /// Sends a frame to a host one step away, in the order of the calls. Opens a connection at first
-  /// use. Never blocks.
+  /// Sends a frame to `host`, the next host on its route. Frames to the same host arrive in the
+  /// order of the calls. The first call for a host opens the connection. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
-  /// Returns whether has_room() is meaningful for `host`. Otherwise the carrier queues all frames.
+  /// Returns whether has_room() is meaningful for `host`. If not, the carrier queues all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Returns whether the carrier would send another frame to `host` immediately. If not, the
+  /// Returns whether the carrier would send a further frame to `host` immediately. If not, the
   /// carrier calls MessageEndpoint::room_made() later, but not within this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
-  /// Returns the hosts to which a frame was sent and which have given no sign of life.
+  /// Returns the hosts that have given no sign of life although a frame was sent to them.
   virtual std::set<std::uint32_t> silent() const { return {}; }
-  /// Asks the connected hosts for a sign of life, if enough time has passed since the last request.
-  /// Returns the hosts that have given none for `silent_max`, and their states as text. The wait at
-  /// the end of the run ignores these hosts. Steady clock only.
+  /// Asks each connected host for a sign of life if the last request was long enough ago. Returns
+  /// the hosts that have given no sign of life for `silent_max`, each with a text about its state.
+  /// The wait at the end of the run ignores the returned hosts. Has an effect on the steady clock
+  /// only.
   virtual std::map<std::uint32_t, std::string> look_after(base::Nanos /*silent_max*/) { return {}; }
-  /// Notes that a host is gone. The wait at the end of the run ignores this host. Requires: the
-  /// mutex of the endpoint is held.
+  /// Notes that a host is gone. The wait at the end of the run ignores this host.
+  /// Requires: the mutex of the endpoint is held.
   virtual void forget(std::uint32_t /*host*/) {}
-  /// Returns the progress towards the end of the run that a host reported in its last sign of life
-  /// (MessageEndpoint::end_progress()).
+  /// Returns the MessageEndpoint::end_progress() that `host` reported in its last sign of life.
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
-  /// Returns whether `host` has replied on a connection of this host, or has made one, and lives as
-  /// far as the carrier knows.
+  /// Returns whether `host` has replied on a connection of this host, or has made a connection to
+  /// this host. Returns false if `host` is known to be gone.
   virtual bool has_heard(std::uint32_t /*host*/) const { return false; }
 
-  /// Log of rejected peers, which the carrier shares with the endpoint; nullptr if it has none.
+  /// Log of rejected peers, which the carrier shares with the endpoint; nullptr if the carrier has
+  /// no log.
   RejectionLog* rejections = nullptr;
 };
 
@@ -63,22 +64,24 @@ class EndpointState {
  public:
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
 
-  /// All arguments outlive this object. `host` is the number of a host in the plan of the run, or
-  /// of a switch.
+  /// `host` is the number of a host in the plan of the run, or the number of a switch.
+  /// Requires: all arguments outlive this object.
   EndpointState(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
                 EmulatedLinks& links, LaneCarrier& carrier);
 
   /// Returns whether this is the endpoint of an emulated switch.
   bool is_switch() const { return host >= plan->hosts.size(); }
-  /// Returns the cluster of the host. Requires: the endpoint is not that of a switch.
+  /// Returns the cluster of the host.
+  /// Requires: this is not the endpoint of a switch.
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
-  /// Returns whether hosts watch each other for signs of life. On the virtual clock they do not,
-  /// because all of them are in this process.
+  /// Returns whether hosts watch each other for signs of life. Returns false on the virtual clock,
+  /// because all hosts are then in this process.
   bool watches_hosts() const { return !runtime.is_virtual(); }
   /// Returns whether a route to `target` may lead through this host.
   bool leads_to(std::uint32_t target) const;
-  /// Returns how far times in frames of other processes may lie in the future. Later times are
-  /// reduced to this limit. All waits of this host end earlier.
+  /// Returns the maximum duration by which a time in a frame of another process may lie in the
+  /// future. A time that lies further in the future is reduced to this maximum. The maximum is
+  /// longer than all waits of this host.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;
@@ -89,19 +92,20 @@ class EndpointState {
   LaneFrame lost_frame(std::uint32_t target, std::uint32_t lost, const std::string& why) const;
   /// Sends a frame to the next host on its route.
   void post(LaneFrame frame) { link_scheduler.depart(std::move(frame), runtime.now()); }
-  /// Sends a frame directly to a neighbour, without an emulated link.
+  /// Sends a frame directly to the neighbour `place`, without an emulated link.
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
-  /// Returns whether the host has no work that its end must wait for.
+  /// Returns whether this host has no work except checks of other hosts. The host may end only if
+  /// it has no other work.
   bool is_quiet() const {
     return due_queue.has_only_checks() && (processor == nullptr || !processor->works_elsewhere());
   }
-  /// Does all work that is due, in the order of due times. Several due times may have passed before
-  /// the call. Does nothing if the queue has turns.
+  /// Does all work whose due time has passed, in the order of due times. Does nothing on the
+  /// virtual clock, because the service context does all work there.
   void catch_up();
-  /// Puts `work` into the queue for the time `moment`. If that time has passed and no earlier work
-  /// waits, does the work immediately.
+  /// Puts `work` into the due queue for the time `moment`. If this time has passed and no earlier
+  /// work waits, does the work immediately.
   template <class Work>
   void at(base::Nanos moment, Work work) {
     if (due_queue.is_behind(moment) || moment > runtime.now())
@@ -115,7 +119,7 @@ class EndpointState {
   const std::uint32_t host;
   const std::string name;
   LaneCarrier& carrier;
-  /// Logs a frame that a rule forbids. `source` is the host that sent it.
+  /// Logs a frame that a rule forbids. `source` is the host that sent the frame.
   void reject(std::uint32_t source, const std::string& what);
   runtime::Mutex mutex;
   DueQueue due_queue;
@@ -125,7 +129,7 @@ class EndpointState {
   Waits ended;  ///< sends and receives to complete after the mutex is released
 
  private:
-  RejectionLog own_rejections_;  // used if the carrier has no log
+  RejectionLog own_rejections_;  // replaces the log of the carrier if the carrier has none
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.cpp — incoming frames: forwarding, or delivery to a lane
+// paths/messages/frame_delivery.cpp — checks and delays of incoming frames, then their delivery
 #include "paths/messages/frame_delivery.hpp"
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.report_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
-  // arrived_at() must be called before runtime.now(): for a frame without an emulated link, it
-  // returns the time of the call, which must not be later than `now`.
+  // arrived_at() must be called before runtime.now(). For a frame that crossed no emulated link,
+  // arrived_at() returns the time of the call, and this time must not be later than `now`.
   const base::Nanos arrived_at = state_.link_scheduler.arrived_at(frame);
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(arrived_at, now + state_.farthest());
@@ -75,7 +75,7 @@ bool FrameDelivery::forwards(std::uint32_t from, std::uint32_t source) {
 }
 
 /// Returns whether a frame from the neighbour `from` crossed the network of this host's cluster. It
-/// did if the neighbour is in the cluster, or if all frames reach the cluster through a switch.
+/// crossed the network if `from` is in the cluster, or if the cluster has a switch.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -83,7 +83,7 @@ bool FrameDelivery::comes_by_network(std::uint32_t from) const {
          (from < plan.hosts.size() && plan.hosts[from].cluster == here);
 }
 
-/// Processes a frame if this host is its target. Otherwise sends the frame over the next link.
+/// Processes a frame whose target is this host. Sends any other frame over the next link.
 void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   const bool is_data = frame.kind == LaneKind::data;
   if (is_data && is_received) {
@@ -109,8 +109,8 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
-/// Lets the processor of this host receive a frame, or pass it on. Frames that arrive at the same
-/// time are processed in the order of their source hosts.
+/// Lets the processor of this host receive or forward a frame. Frames that arrive at the same time
+/// are processed in the order of the numbers of their source hosts.
 void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   const std::uint32_t source = frame.source, target = frame.target;
   const std::uint64_t bytes = frame.payload.size();
@@ -137,9 +137,8 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }
 
-/// Does `work` after all frames have arrived. Queues the work twice. The arrival time of the last
-/// frame depends on the receiving link and on the processor, and is known only after the frame has
-/// entered that link.
+/// Does `work` after all earlier frames have arrived. Queues the work twice, because the receiving
+/// link may delay the last frame: all_come_by_ then increases when the frame enters this link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.hpp — processing of incoming frames: delivery, or forwarding
+// paths/messages/frame_delivery.hpp — delivery or forwarding of incoming frames
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -37,7 +37,7 @@ class FrameDelivery {
     MessageClock& clock;
   };
   /// `receiving` is the emulated link through which this host receives frames; nullptr if there is
-  /// none.
+  /// no such link.
   FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving)
       : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
 
@@ -59,8 +59,8 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  // Arguments for which forwards() has already returned true. Each is a pair of a source and a host
-  // or switch through which the frames of the source reach this host.
+  // Pairs of arguments for which forwards() has returned true: a source, and a host or switch
+  // through which frames of the source reach this host. Each pair is packed into one number.
   std::unordered_set<std::uint64_t> known_ways_;
   base::Nanos all_come_by_{0};  // time at which all frames of earlier deliver() calls have arrived
 };

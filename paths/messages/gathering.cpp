@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/gathering.cpp — reports to the exits of clusters, and rounds among the exits
+// paths/messages/gathering.cpp — reports from hosts to exits, between exits, and back to hosts
 #include "paths/messages/gathering.hpp"
 
 #include <fmt/format.h>
@@ -13,11 +13,10 @@
 namespace paths {
 namespace {
 
-/// In a report, LaneFrame::bytes is no size. It tells what is reported: one of these values, or
-/// 2 + n for the report of a cluster in round n > 0.
+/// Kinds of reports, which are stored in LaneFrame::bytes: of one host, of a cluster in round 0, of
+/// all hosts. The report of a cluster in round n > 0 has the kind 2 + n.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
-/// Value of progress() on a host that knows that all hosts have arrived, or that the threads of all
-/// hosts have ended.
+/// Value of progress() on a host that knows that the fact holds for all hosts.
 constexpr std::uint64_t knows_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -36,14 +35,15 @@ void Gathering::take(const LaneFrame& frame) {
   else if (frame.bytes == of_host)
     hosts_.insert(frame.source);
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
-           // No run has more rounds than clusters. The check limits the size of heard_.
+           // This check limits the size of heard_. No run has more rounds than clusters.
            round < state_.plan->clusters.size())
     heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
 }
 
-/// Returns whether the source of a report is allowed to make it. Each host reports its own state.
-/// Only exits report for clusters, and only the exit of this cluster reports for all hosts.
+/// Returns whether the source of a report may send this kind of report. Each host may report its
+/// own state. Only exits may report for clusters. Only the exit of this cluster may report for all
+/// hosts.
 bool Gathering::may_report(const LaneFrame& frame) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t cluster = plan.hosts[frame.source].cluster;
@@ -98,8 +98,8 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// The text never names hosts that have given no sign of life, because the connections of paths
-/// report these hosts.
+/// The text names no host that has given no sign of life, because the connections of paths report
+/// such hosts.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();
@@ -118,12 +118,12 @@ std::string Gathering::awaited_text() const {
 LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
   LaneFrame frame = state_.control(kind_, target, 0);
   frame.bytes = bytes;
-  frame.is_at_once = kind_ == LaneKind::here;  // emulated links must not delay the start of a run
+  frame.is_at_once = kind_ == LaneKind::here;  // prevents a delay of the start by emulated links
   return frame;
 }
 
-/// Reports to other clusters that the fact holds for this cluster, and for all clusters that
-/// reported to it in earlier rounds.
+/// Sends the reports of the current round to the exits of other clusters. The fact then holds for
+/// this cluster, and for all clusters that reported to it in earlier rounds.
 void Gathering::tell_clusters() {
   const Plan& plan = *state_.plan;
   for (const std::uint32_t cluster : clusters_in_round(plan, state_.cluster(), round_, true)) {

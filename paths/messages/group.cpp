@@ -14,15 +14,16 @@
 namespace paths {
 namespace {
 
-/// Returns the endpoint that a handle refers to; nullptr if the host has ended, or in a forked
-/// process.
+/// Returns the endpoint to which a handle refers; nullptr if the host has ended, or if this process
+/// was forked after the endpoint was made.
 std::shared_ptr<MessageEndpoint> lanes_here(const std::weak_ptr<MessageEndpoint>& held) {
   auto lanes = held.lock();
   return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
 }
 
-/// Returns the endpoint that a handle refers to. Throws UsageError if the host has ended, or in a
-/// forked process.
+/// Returns the endpoint to which a handle refers.
+/// Throws: UsageError if the host has ended, or if this process was forked after the endpoint was
+///         made.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
   // The reference stays valid, because no handle may be used while its host ends.
@@ -53,8 +54,8 @@ MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t pe
   return lanes;
 }
 
-/// A message under way. T is void for a message that this host sends, and Received for one that it
-/// receives.
+/// A message under way. T is void for a message that this host sends, and Received for a message
+/// that this host receives.
 template <class T>
 class MessageGroup::StartedMessage final : public LaneWait, public runtime::Pending<T> {
  public:
@@ -94,7 +95,7 @@ runtime::Handle<T> MessageGroup::start(std::uint32_t peer, const NamedMessage& w
   constexpr bool is_sent = std::is_void_v<T>;
   MessageEndpoint& lanes = lanes_for(is_sent ? "send" : "receive", peer, which.channel);
   auto started = std::make_shared<StartedMessage<T>>(*this, peer, which.channel, std::move(lent));
-  message.set_type(base::ValueType::unknown);  // messages have no type, also within one process
+  message.set_type(base::ValueType::unknown);  // messages have no type, even within one process
   if constexpr (is_sent)
     lanes.calls_.send(id_, peer, which, std::move(message), started);
   else

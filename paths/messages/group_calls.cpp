@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_calls.cpp — sends, receives and leaves by group id
+// paths/messages/group_calls.cpp — calls that join, use and leave a group by its id
 #include "paths/messages/group_calls.hpp"
 
 #include <fmt/format.h>
@@ -14,18 +14,19 @@
 namespace paths {
 namespace {
 
-/// Maximum number of hosts in a group in which each host issues credit to all others immediately.
-/// In larger groups, a source must ask for credit.
+/// Largest number of hosts in a group in which each host issues credit to all other hosts when it
+/// joins. In larger groups, a source must ask for credit.
 constexpr std::size_t notified_hosts_max = 64;
-/// Maximum size of a frame from lent memory. Such a frame is copied while the mutex of the endpoint
-/// is held.
+/// Largest size of frames with which sending from lent memory is recommended (is_paced()). Such a
+/// frame is copied while the mutex of the endpoint is held.
 constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
 }  // namespace
 
 /// Joins a group. First processes the frames of the group that arrived before this call, then ends
-/// the lanes that need a lost host. Because of this order, if a host left the group before its
-/// loss, errors contain the reason that the host gave.
+/// the lanes that need a lost host.
+/// Why: a lost host may have left the group before its loss and have given a reason. In this order,
+///      errors contain the reason that the host gave.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);
@@ -71,8 +72,8 @@ bool GroupCalls::is_paced(std::uint32_t to) {
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
-/// Requests the work from the processor. Frames that arrive at the same simulated time are
-/// processed before it.
+/// Requests work of the duration `time` from the processor. Frames that arrive at the same
+/// simulated time are processed before the work.
 void GroupCalls::work(base::Nanos time, std::uint64_t order,
                       const std::shared_ptr<LaneWait>& wait) {
   runtime::Lock lock(state_.mutex);
@@ -185,17 +186,19 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participa
   parts_.clock.settle(lock);
 }
 
-/// Returns why this host leaves a group early: the first lost host, or the reason that a peer gave
-/// when it left. The peer's reason may arrive before the report of the loss. Returns "" if neither
-/// is known. Requires: the endpoint's mutex held.
+/// Returns why this host leaves a group early: the loss of the first lost host, or if no loss is
+/// known, the reason that a peer gave when it left. Returns "" if neither is known. A peer's reason
+/// may arrive before the report of the loss.
+/// Requires: the endpoint's mutex is held.
 std::string GroupCalls::cause_of_leaving(const GroupState& group) const {
   if (const std::string& loss = parts_.lost.first_text(); !loss.empty())
     return fmt::format("host {} has left group {}: {}", state_.name, group.name, loss);
   return group.said.empty() ? "" : group.over.at(*group.said.begin());
 }
 
-/// Ends the lanes with a peer, and sends it `left`, the report that this host leaves the group.
-/// Requires: the endpoint's mutex held.
+/// Ends the lanes with a peer. Sends to the peer the frame `left`, which reports that this host
+/// leaves the group.
+/// Requires: the endpoint's mutex is held.
 void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left) {
   constexpr const char* has_left = "this host has left the group";
   if (const auto lane = group.out.find(peer); lane != group.out.end()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_calls.hpp — calls of group and message handles into an endpoint
+// paths/messages/group_calls.hpp — functions of an endpoint that group and message handles call
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Implements the functions of MessageGroup and its handles (paths/messages/group.hpp) on the
+/// Implements the functions of MessageGroup (paths/messages/group.hpp) and of its handles on the
 /// endpoint. Callers identify a group by its id.
 ///
 /// Thread-safe: all functions.
@@ -35,8 +35,9 @@ class GroupCalls {
   };
   explicit GroupCalls(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-  /// Makes a group and returns its id. The caller must have checked the hosts. Throws UsageError if
-  /// this host is already in a group with that name.
+  /// Makes a group and returns its id.
+  /// Requires: the caller has checked the hosts.
+  /// Throws: UsageError if this host is already in a group with that name.
   std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
   void send(std::uint64_t group, std::uint32_t to, const NamedMessage& which, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
@@ -56,11 +57,13 @@ class GroupCalls {
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.
   void leave_all();
-  /// Blocks until the message was sent or received. Throws TravelError if the message has failed,
-  /// or if `given` or the config's deadline has passed. `what` names the message in errors.
+  /// Waits until a message was sent or received. `what` names the message in errors.
+  /// Blocks: until the message was sent or received, at most until `given` or the config's
+  ///         deadline.
+  /// Throws: TravelError if the message has failed or the time has passed.
   void wait(LaneWait& one, const std::string& what,
             runtime::Deadline given = runtime::Deadline::never());
-  /// Returns known causes that may keep messages from arriving; "" if there are none.
+  /// Returns the known causes for which messages may not arrive; "" if there are none.
   std::string known_cause_text() const;
 
  private:

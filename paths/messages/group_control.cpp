@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_control.cpp — credit, grants, questions, and reports of hosts that leave
+// paths/messages/group_control.cpp — handling of each kind of control frame of a group
 #include "paths/messages/group_control.hpp"
 
 #include <fmt/format.h>
@@ -11,15 +11,15 @@
 namespace paths {
 namespace {
 
-// Limits in bytes for early control frames, which this host keeps for groups that it has not made
-// yet. All sources together have about early_bytes_of_all, but each has at least
-// early_bytes_of_each.
+// Limits in bytes for early control frames. This host keeps such frames for groups that it has not
+// made yet. The limit early_bytes_of_all is divided among all sources, but each source may use at
+// least early_bytes_of_each.
 constexpr std::size_t early_bytes_of_all = std::size_t{16} << 20;
 constexpr std::size_t early_bytes_of_each = std::size_t{256} << 10;
 
 std::size_t bytes_of(const LaneFrame& frame) { return sizeof frame + frame.text.size(); }
-/// Value of LaneFrame::bytes in a question from a host that waits to send. In other questions,
-/// `bytes` is a number of messages, which is always lower.
+/// Value of LaneFrame::bytes in a question from a host that waits to send. In a question from a
+/// host that waits to receive, `bytes` is the number of arrived messages, which is always lower.
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
 
 bool is_question(const LaneFrame& frame) {
@@ -62,8 +62,8 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
       frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
   if (!wants_answer && !differs) return;
   LaneFrame left = farewell(frame.source, frame.group, ended.part);
-  // This second farewell may overtake the first one, and messages that are still under way. It
-  // therefore states how many messages the peer must expect.
+  // This second farewell may overtake the first farewell, and messages that are still under way. It
+  // therefore states how many messages this host has sent to the peer in total.
   if (const auto sent = ended.messages_sent.find(frame.source); sent != ended.messages_sent.end())
     left.bytes = sent->second;
   parts_.state.post(std::move(left));
@@ -87,7 +87,8 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
   parts_.outgoing.unblock(lane, moment);
 }
 
-/// Applies a grant. Ignores it if the message has been sent already.
+/// Applies a grant. Ignores the grant if it is for a numbered message that was sent already. Stores
+/// the grant if send() for its message may follow later.
 void GroupControl::take_grant(OutboundChannel& lane, const LaneFrame& frame) {
   const MessageName name{frame.channel, frame.ordinal};
   const auto channel = lane.channels.find(name.channel);
@@ -143,9 +144,9 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   }
 }
 
-/// Replies to a peer that asks whether an awaited message can still arrive. If this host has closed
-/// the channel, and the peer has received all messages of this host, the awaited message does not
-/// exist. The channel then fails.
+/// Replies to a peer that asks whether an awaited message is still possible. If this host has
+/// closed the channel, and the peer has received all messages of this host, the awaited message
+/// does not exist. The channel then fails.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {
@@ -153,7 +154,7 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
                                        {frame.signature_digest, frame.source});
   } else if (const auto known = group.closed_purposes.find(frame.channel);
              known != group.closed_purposes.end() && known->second == frame.signature_digest) {
-    return;  // this host has done its part without messages
+    return;  // no failure, because this host has done its part without messages
   } else if (group.failure_of(frame.channel) == nullptr &&
              frame.bytes >= group.lane_to(frame.source).messages_sent) {
     const auto& [last, what] = group.last_closed;
@@ -171,7 +172,8 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
     parts_.failures.tell(group, frame.source, frame.channel);
 }
 
-/// Returns the reason why this host will never join the group of a frame; "" if it may still join.
+/// Returns the reason why this host will never join the group of a frame; "" if this host may still
+/// join, or if the frame needs no reply.
 std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   const bool wants_answer = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                             frame.kind == LaneKind::ask;
@@ -183,9 +185,9 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   return why_absent_ ? why_absent_(frame.text) : std::string();
 }
 
-/// Returns the reason why this host will never join a group that is split off another one; "" if it
-/// may still join. A host takes part in a split only while it is in the old group. A host that has
-/// left the old group, or on which the split failed, will never join the new group.
+/// Returns the reason why this host will never join a group that was split from an old group; "" if
+/// this host may still join. A host takes part in a split only while it is in the old group. A host
+/// that has left the old group, or on which the split failed, will never join the new group.
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
     const Participation& part = ended->part;
@@ -206,7 +208,7 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
 void GroupControl::keep_for_later(LaneFrame frame) {
   if (const std::string why = why_never_here(frame); !why.empty())
     return parts_.state.post(farewell(frame.source, frame.group, {.text = why}));
-  if (is_question(frame)) return;  // not kept, because the other host repeats questions
+  if (is_question(frame)) return;  // not kept, because the source repeats its questions
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;
@@ -220,8 +222,9 @@ void GroupControl::keep_for_later(LaneFrame frame) {
   early_[frame.group].push_back(std::move(frame));
 }
 
-/// Returns the maximum number of bytes of early frames that are kept for each source. Because each
-/// source has a limit of its own, frames of one source take no memory from frames of another.
+/// Returns the maximum number of bytes of early frames that are kept from each source. Each source
+/// has a limit of its own, so that many frames of one source do not prevent the keeping of frames
+/// of other sources.
 std::size_t GroupControl::early_bytes_max() const {
   return std::max(early_bytes_of_each, early_bytes_of_all / parts_.state.plan->hosts.size());
 }

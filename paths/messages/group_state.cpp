@@ -49,8 +49,8 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Closes a channel. Then also counts failed channels as closed if no open channel has a lower
-/// number, unless all higher channels have failed, too.
+/// Closes a channel. A failed channel then also counts as closed if all channels with lower numbers
+/// are closed or failed. Exception: a failed range without an upper end does not count as closed.
 void GroupState::close(std::uint64_t channel) {
   if (channel == closed_before)
     ++closed_before;

@@ -24,13 +24,13 @@ struct GroupState {
     std::uint64_t last = 0;
     std::string why;
     FailureCause cause = FailureCause::other;
-    std::set<std::uint32_t> knowing;  ///< peers that have reported the failure
+    std::set<std::uint32_t> knowing;  ///< peers that have reported the failure to this host
     bool is_notified = false;         ///< whether this host has reported the failure to its peers
-    bool is_mismatch = false;  ///< whether hosts use the first channel for different purposes
+    bool is_mismatch = false;  ///< whether two hosts use the first channel for different purposes
   };
   struct Meaning {
     std::uint64_t signature_digest = 0;
-    std::uint32_t host = 0;  ///< the first host that used the channel for this purpose
+    std::uint32_t host = 0;  ///< first host that is known to use the channel for this purpose
   };
 
   std::uint64_t id = 0;
@@ -41,37 +41,38 @@ struct GroupState {
   /// Lanes from peers, keyed by source.
   std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;
   std::map<std::uint32_t, std::string> over;  ///< peers whose lanes have ended, with the reason
-  std::set<std::uint32_t> said;  ///< peers in `over` that reported the reason themselves
+  std::set<std::uint32_t> said;               ///< peers in `over` that themselves gave the reason
   /// Operations in which peers took part before they left the group.
   std::map<std::uint32_t, Participation> parts;
   std::uint64_t closed_before = 0;  ///< all channels with lower numbers are closed
   std::set<std::uint64_t> closed;   ///< closed channels with numbers of at least `closed_before`
   /// The channel that was closed last, and its purpose; nullptr if the purpose is not known.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
-  /// Closed channels on which this host did its part without messages, each with the digest of its
-  /// purpose. Contains at most closed_purposes_max channels. The lowest one is removed first.
+  /// Digest of the purpose of each closed channel on which this host did its part without messages,
+  /// keyed by channel. Contains at most closed_purposes_max channels; if there are more, the lowest
+  /// channel is removed.
   std::map<std::uint64_t, std::uint64_t> closed_purposes;
   static constexpr std::size_t closed_purposes_max = 128;
   /// Failed ranges of channels, keyed by the first channel of the range. Ranges do not overlap.
   std::map<std::uint64_t, Failed> failed;
-  std::map<std::uint64_t, Meaning> meanings;  ///< purpose of each open channel
+  std::map<std::uint64_t, Meaning> meanings;  ///< purposes of open channels, keyed by channel
 
   bool has(std::uint32_t host) const;
-  /// Returns the lane to a peer. Makes the lane at the first call.
+  /// Returns the lane to the peer `target`. The first call makes the lane.
   OutboundChannel& lane_to(std::uint32_t target);
   bool is_closed(std::uint64_t channel) const {
     return channel < closed_before || closed.contains(channel);
   }
-  /// Returns the failure of a channel; nullptr if it has not failed.
+  /// Returns the failure of a channel; nullptr if the channel has not failed.
   const Failed* failure_of(std::uint64_t channel) const;
   void close(std::uint64_t channel);
   /// Returns the error text for a message that arrives on a closed channel.
   std::string text_of_closed(std::uint64_t channel) const;
-  /// Fails those of the channels `which` that have not failed yet. Returns false if all have failed
-  /// before.
+  /// Fails the channels `which`, except the channels that have failed already. Returns false if all
+  /// channels `which` had failed before.
   bool fail(const Channels& which, const std::string& why, FailureCause cause);
-  /// Notes that this channel and all higher ones failed because hosts use them for different
-  /// purposes.
+  /// Notes why the failed range that begins at `channel` has failed: hosts use `channel` for
+  /// different purposes.
   void mark_mismatch(std::uint64_t channel);
 
  private:

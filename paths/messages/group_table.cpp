@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_table.cpp — creation and end of groups, and comparison of hosts' operations
+// paths/messages/group_table.cpp — making and ending of groups, and comparison of operations
 #include "paths/messages/group_table.hpp"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 namespace paths {
 
 /// Table of the groups of a host, keyed by id. When hosts leave a group, the table compares the
-/// operations in which the hosts took part.
+/// operations in which this host and its peers took part.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupTable {
@@ -23,18 +23,20 @@ class GroupTable {
   struct Ended {
     std::string name;
     Participation part;
-    /// Number of messages that this host has sent to each peer.
+    /// Number of messages that this host has sent in the group, keyed by peer.
     std::map<std::uint32_t, std::uint64_t> messages_sent = {};
   };
 
   /// Requires: `state` outlives this object.
   explicit GroupTable(const EndpointState& state) : state_(state) {}
   /// Makes a group. If hosts use a name several times, the n-th uses on all hosts belong to the
-  /// same group. Throws UsageError if this host is already in a group with that name.
+  /// same group.
+  /// Throws: UsageError if this host is already in a group with that name.
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
-  /// Returns the group; nullptr if this host is not in it.
+  /// Returns the group; nullptr if this host is not in the group.
   GroupState* find(std::uint64_t id);
-  /// Like find(), but throws UsageError if this host is not in the group.
+  /// Returns the group.
+  /// Throws: UsageError if this host is not in the group.
   GroupState& joined(std::uint64_t id);
   /// Returns the record of a group that this host has left; nullptr if there is none.
   const Ended* ended(std::uint64_t id) const;
@@ -44,13 +46,14 @@ class GroupTable {
     return groups_;
   }
 
-  /// Compares the operations of a peer with those of this host. Returns true if they differ and
-  /// this is the first difference that was found in the run.
+  /// Compares the operations of a peer with the operations of this host. Returns true if they
+  /// differ and no difference was found before.
   bool compare(const Ended& ended, std::uint32_t peer, const Participation& part);
-  /// Notes that another host used a channel for another purpose than this host. The channel ended
-  /// without an error on this host.
+  /// Notes that hosts used `channel` for different purposes. If this host took part in the
+  /// operation of the channel, and no difference is stored yet, stores `why` as the difference.
   void note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why);
-  /// Returns a text about the first difference; "" if there is none.
+  /// Returns a text about the first difference between the operations of hosts; "" if no difference
+  /// was found.
   const std::string& difference() const { return difference_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/membership.cpp — losses and ends of hosts, reported from neighbour to neighbour
+// paths/messages/membership.cpp — neighbours of a host, and handling of losses and ends of hosts
 #include "paths/messages/membership.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace paths {
 namespace {
 
-/// Longest wait for a sign of life of a host that another host has reported as lost.
+/// Longest wait for a sign of life from a host whose loss another host has reported.
 constexpr base::Nanos longest_verification = std::chrono::seconds(2);
 
 }  // namespace
@@ -62,8 +62,8 @@ bool Membership::forwards_for_neighbours() const {
   });
 }
 
-/// Counts a host as lost. Returns false if this loss was known already, if the host is this one, or
-/// if the threads of all hosts have ended.
+/// Counts a host as lost. Does nothing and returns false in three cases: the loss was known
+/// already, `host` is this host, or the threads of all hosts have ended.
 bool Membership::count_out(std::uint32_t host, const std::string& why) {
   if (host == parts_.state.host || parts_.ends.is_everywhere() || !parts_.lost.add(host, why))
     return false;
@@ -78,9 +78,9 @@ bool Membership::count_out(std::uint32_t host, const std::string& why) {
   return true;
 }
 
-/// Returns whether this host reports losses to its neighbours. If there is one cluster and the
-/// config has no key `lanes`, no report is needed: each host itself notices the losses that concern
-/// it.
+/// Returns whether this host reports losses to its neighbours. If there is only one cluster, and
+/// the config has no key `lanes`, no report is needed. Each host then notices the losses that
+/// concern it without a report.
 bool Membership::tells_of_losses() const {
   return parts_.state.plan->clusters.size() > 1 || parts_.state.plan->lanes.is_written;
 }
@@ -103,8 +103,8 @@ void Membership::lose_and_notify_exit(std::uint32_t host, const std::string& why
   if (is_news) notify_exit(host, why);
 }
 
-/// Reports a lost host to the exit host of this cluster. Reports nothing at the end of a run, when
-/// hosts end one after the other.
+/// Reports a lost host to the exit of this cluster. Reports nothing after the threads of all hosts
+/// have ended, because hosts then end one after the other.
 void Membership::notify_exit(std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   if (state.is_switch() || !state.watches_hosts() || !state.plan->lanes.is_written ||
@@ -118,7 +118,7 @@ void Membership::note_end(std::uint32_t host) {
   if (parts_.state.is_switch()) {
     parts_.ends.note_host(host);
     parts_.ends.look_at_hosts();
-    // A switch ends when no more frames pass through it.
+    // The switch itself continues: it ends when no more frames pass through it.
   } else if (host < parts_.state.plan->hosts.size()) {
     if (count_out(host, "it has ended")) parts_.lost.mark_ended(host);
   }
@@ -135,7 +135,7 @@ void Membership::report_loss(std::uint32_t from, const LaneFrame& frame) {
     state.post(state.lost_frame(frame.source, *place, why));
 }
 
-/// Sends a frame to a neighbour. Frames that a switch itself creates cross no link.
+/// Sends a frame to a neighbour. If this is a switch, the frame crosses no emulated link.
 void Membership::tell(std::uint32_t place, LaneFrame frame) {
   if (parts_.state.is_switch())
     parts_.state.post_to_neighbour(place, std::move(frame));
@@ -153,7 +153,8 @@ void Membership::take_of_neighbour(const LaneFrame& frame) {
   EndpointState& state = parts_.state;
   if (state.is_switch()) {
     neighbours_.insert(frame.source);
-    // The neighbour is new or arrived late, so it must receive the earlier losses.
+    // The neighbour may have arrived late, so the switch waits for its end again. A neighbour that
+    // asks for a sign of life is new, and receives the reports of earlier losses.
     parts_.ends.forget_host(frame.source);
     for (const auto& [place, why] : parts_.lost.all())
       if (frame.kind == LaneKind::look && place != frame.source)
@@ -173,7 +174,8 @@ void Membership::take_loss(const LaneFrame& frame) {
   const bool is_reached = place < plan.hosts.size() && !state.is_switch() &&
                           missing_way(plan, state.host, place).empty() &&
                           next_hop(plan, state.host, place).to == place;
-  // A switch of another cluster may report this host's switch. This host notices its end itself.
+  // Another switch may report the loss of this host's own switch. This host ignores such a report,
+  // because it notices the end of its own switch without a report.
   if (!state.is_switch() && place == switch_number(plan, state.cluster())) return;
   if (!is_reached)
     return state.reject(frame.source, fmt::format("the loss of {}, of which it cannot know",
@@ -181,8 +183,9 @@ void Membership::take_loss(const LaneFrame& frame) {
   if (asked_.insert(place).second) verify_loss(frame.source, place, why);
 }
 
-/// Returns whether `source` may notice the loss of `place` before this host does. This is so if
-/// `source` is `place` itself, or an exit or switch on the route between `place` and this host.
+/// Returns whether `source` can know of the loss of `place` before this host does. It can if it is
+/// `place` itself, or if it is the exit or switch of the cluster of `place` or of this host's
+/// cluster. Any host can know of the loss of the switch of its cluster.
 bool Membership::may_know(std::uint32_t source, std::uint32_t place) const {
   const EndpointState& state = parts_.state;
   const Plan& plan = *state.plan;
@@ -193,13 +196,13 @@ bool Membership::may_know(std::uint32_t source, std::uint32_t place) const {
   const std::uint32_t near = cluster_of(source);
   if (source == place) return true;
   if (source < hosts && exit_of(plan, near) != source)
-    return place >= hosts && near == cluster_of(place);  // a host knows its switch
+    return place >= hosts && near == cluster_of(place);  // `source` notices the end of its switch
   return near == cluster_of(place) || near == cluster_of(state.host);
 }
 
-/// Asks a host for a sign of life, and counts it as lost if none arrives in time. If one arrives,
-/// the report of its loss is ignored. This host then has a connection to that host, and will notice
-/// its end itself.
+/// Asks `host`, whose loss `source` has reported, for a sign of life. If no sign of life arrives in
+/// time, counts `host` as lost. If a sign of life arrives, ignores the report. This host then has a
+/// connection to `host`, and will notice the end of `host` without a report.
 void Membership::verify_loss(std::uint32_t source, std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   state.post(state.control(LaneKind::look, host, 0));

@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// Records the neighbours of a host and reports lost hosts to them. By these reports, a host learns
-/// of the loss of hosts to which it has no connection.
+/// Records the neighbours of a host, and reports lost hosts to the neighbours. By such reports, a
+/// host learns of the loss of hosts to which it has no connection.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class Membership {
@@ -30,39 +30,41 @@ class Membership {
   };
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
-  /// Notes traffic between this host and its neighbour `place`; `end` is the source or the target
-  /// of the traffic. If `place` is a switch, records the next host on the route to `end` as the
-  /// neighbour instead. A new neighbour receives the reports of all earlier losses.
+  /// Notes a frame between this host and its neighbour `place`. `end` is the source of an incoming
+  /// frame, or the target of an outgoing frame. If `place` is a switch, records the next host on
+  /// the route to `end` as the neighbour instead. A new neighbour receives reports of all earlier
+  /// losses.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
-  /// If switches are processes, opens connections to the neighbours, so that hosts and switches
-  /// notice each other's end.
+  /// Opens connections between hosts and switch processes, so that a host and a switch notice the
+  /// end of each other. Called only if switches are processes.
   void look_at_neighbours();
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
   /// Returns whether this host is the exit of its cluster and a neighbour in the cluster still
-  /// runs. Messages from and to that neighbour may still have to pass this host.
+  /// runs. Messages from or to this neighbour may still have to pass this host.
   bool forwards_for_neighbours() const;
 
-  /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
+  /// Counts a host as lost: ends the lanes that need the host, and reports the loss to the
+  /// neighbours.
   void lose(std::uint32_t host, const std::string& why);
-  /// Handles a loss that the carrier reports, as lose() does. Also notifies the exit of the
-  /// cluster: the exit waits for all threads of the cluster, but may have no connection to the lost
-  /// host.
+  /// Counts a host as lost, like lose(). Also notifies the exit of this host's cluster. The exit
+  /// may wait for the threads of the lost host, but may have no connection to the lost host.
   void lose_and_notify_exit(std::uint32_t host, const std::string& why);
   /// Notes that a host has ended properly. Does not report the end to other hosts, because the
-  /// report would overtake the last frames of the ended host. The ended host itself has reported
-  /// that it left its groups.
+  /// report could overtake the last frames of the ended host. The report is not needed, because the
+  /// ended host itself has reported that it left its groups.
   void note_end(std::uint32_t host);
-  /// Checks a frame that passes through this host. If a lost host is on the route to the frame's
-  /// target, reports the loss to the source of the frame.
+  /// Checks a frame that this host forwards and that came from the neighbour `from`. If a lost host
+  /// is on the route to the frame's target, reports the loss to the source of the frame. A switch
+  /// reports the loss to `from`.
   void report_loss(std::uint32_t from, const LaneFrame& frame);
 
-  /// Returns whether a frame concerns only this host and its neighbour, and one of the two is a
-  /// switch.
+  /// Returns whether a frame is a look or a report of a loss that a host sends to a neighbouring
+  /// switch, or a switch to a neighbour.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_of_neighbour(const LaneFrame& frame);
-  /// Processes the report of a lost host. Accepts the report if it comes from the lost host itself,
-  /// or from an exit or switch on the route from that host to this one. Otherwise asks the host for
-  /// a sign of life, and counts it as lost if none arrives.
+  /// Processes the report of a lost host. Accepts the report if its source may know of the loss
+  /// (may_know()). Otherwise asks the reported host for a sign of life, and counts it as lost if no
+  /// sign of life arrives. If the reported host cannot be asked, ignores the report.
   void take_loss(const LaneFrame& frame);
 
  private:
@@ -74,7 +76,7 @@ class Membership {
   void tell(std::uint32_t place, LaneFrame frame);
 
   const Parts parts_;
-  /// Hosts one step away with which this host exchanges frames. On a switch, also other switches.
+  /// Hosts with which this host has exchanged frames directly. On a switch, also other switches.
   std::set<std::uint32_t> neighbours_;
   std::set<std::uint32_t> asked_;  // hosts from which this host awaits a sign of life
 };

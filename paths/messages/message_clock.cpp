@@ -11,8 +11,8 @@
 namespace paths {
 namespace {
 
-/// After this number of calls of go_on() in a row, settle() stops sending further frames, so that
-/// the endpoint does other work.
+/// Maximum number of calls of go_on() in a row by settle(). The remaining frames are sent later, so
+/// that the endpoint does other work first.
 constexpr int rounds_max = 16;
 
 }  // namespace
@@ -24,10 +24,10 @@ class MessageClock::Service final : public runtime::Work {
   using Work::cancel;
   void begin() { clock_.state_.runtime.begin({"lanes of", clock_.state_.name}, *this); }
 
-  // Guarded by the mutex of the endpoint:
+  // The mutex of the endpoint guards the following three members.
   bool is_running = false;
   base::Nanos sleeps_until = base::Nanos::min();
-  runtime::WaitList earlier;  // notified when work is added that is due earlier than all other work
+  runtime::WaitList earlier;  // notified if new work is due before sleeps_until
 
  private:
   void run() override { clock_.run(); }
@@ -45,19 +45,22 @@ class MessageClock::Service final : public runtime::Work {
   MessageClock& clock_;
 };
 
-/// Lets polling threads do due work, so that the service context need not be woken for it. While no
-/// thread polls, the service context does the work. No work is missed: either the thread or fiber
-/// that adds work sees the polling threads, or the last polling thread sees the work.
+/// Lets polling threads do due work, so that the service context need not wake up for this work.
+/// While no thread polls, the service context does the work. No work is missed: either the thread
+/// or fiber that adds work sees that threads poll, or the last polling thread sees the work when it
+/// ends polling.
 class MessageClock::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(MessageClock& clock) : clock_(clock) {}
-  /// Blocks until all polling threads have left the endpoint. Requires: the mutex is not held.
+  /// Blocks until no thread polls this object any more.
+  /// Requires: the mutex of the endpoint is not held.
   void part() {
     if (are_known_) clock_.state_.runtime.remove_poller(*this);
   }
   bool are_there() const { return count_.load() > 0; }
 
-  // Notes the time of the next due work, and registers with the runtime if there is work.
+  // Notes the time of the next due work. If there is work, also registers this object with the
+  // runtime, unless it is registered already.
   // Requires: the mutex of the endpoint is held.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
@@ -73,7 +76,7 @@ class MessageClock::Lookers final : public runtime::Poller {
       return false;
     runtime::Lock lock(clock_.state_.mutex, std::try_to_lock);
     if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
-    return false;  // due work does not complete the wait of this thread
+    return false;  // no message was received, because due work is not a message
   }
   void end_polling() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
@@ -85,7 +88,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   MessageClock& clock_;
   bool are_known_ = false;
   std::atomic<int> count_{0};
-  // Time at which the next queued work is due, in nanoseconds; the maximum if no work is queued.
+  // Time in nanoseconds at which the next queued work is due; the maximum if no work is queued.
   std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};
 };
 
@@ -121,7 +124,7 @@ void MessageClock::settle(runtime::Lock& lock) {
     }
     leaving.clear();
     ended.clear();
-    // The memory is freed on the virtual clock, because simulations have very many hosts.
+    // Frees the memory on the virtual clock, because simulations have very many hosts.
     if (state_.runtime.is_virtual()) settled_ = {};
     lock.lock();
   }
@@ -135,11 +138,11 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// Takes further frames from full outlets (queues of frames), as far as the carrier has room for
-/// them. Returns whether it has taken any. settle() calls this function when the carrier has all
-/// earlier frames, and calls it again if it returns true. After `rounds_max` calls in a row, the
-/// function takes no frames, and puts the rest of the sending into the queue of due work. Otherwise
-/// a thread or fiber that is receiving frames would send for too long.
+/// Takes further frames from full outlets (queues of frames) for which the carrier has room.
+/// Returns true if settle() must call this function again. settle() calls it when the carrier has
+/// received all earlier frames. `rounds` counts the calls in a row. After `rounds_max` calls in a
+/// row, the function takes no frames, and puts the rest of the sending into the due queue.
+/// Why: without this limit, a thread or fiber that must receive frames would send for too long.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -150,8 +153,8 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// Returns the time at which the service context must do its next work. Ignores the queued work
-/// while threads of the host poll, because these threads do it.
+/// Returns the time at which the service context must do its next work. While threads of the host
+/// poll, ignores the work in the due queue, because these threads do this work.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
@@ -162,8 +165,8 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
-  // Kind of the work to do. On the virtual clock, a wait until the current time ends after all
-  // other fibers have run; only then work of the later kinds may be done.
+  // Latest kind of work that may be done now. On the virtual clock, a wait until the current time
+  // ends after all other fibers have run. After such a wait, work of the next kind may be done.
   Turn turn = state_.due_queue.first_turn();
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
@@ -213,7 +216,8 @@ void MessageClock::stop() {
   lock.unlock();
   lookers_->part();
   lock.lock();
-  // On the virtual clock, fibers end together with the run.
+  // Waits until the service context has ended. After a run on the virtual clock no wait is needed,
+  // because fibers end together with the run.
   while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
                 {"the end of the clock of", state_.name, state_.host});

@@ -14,8 +14,8 @@
 namespace paths {
 namespace {
 
-/// Returns the emulated link through which a host receives; nullptr for a switch, or if there is
-/// none.
+/// Returns the emulated link through which a host receives; nullptr if there is no such link.
+/// Returns nullptr for a switch.
 std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedLinks& links) {
   if (state.is_switch()) return nullptr;
   const HopLink network = receiving_link(*state.plan, state.host);
@@ -104,7 +104,7 @@ void MessageEndpoint::check_hosts(std::string_view name,
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan.hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), state_.host))
     refuse(fmt::format("host {} is not in it", state_.name));
-  std::vector<bool> is_reached(plan.clusters.size());  // hosts of one cluster have equal routes
+  std::vector<bool> is_reached(plan.clusters.size());  // by cluster, as its hosts have equal routes
   for (const std::uint32_t peer : hosts) {
     if (is_reached[plan.hosts[peer].cluster]) continue;
     is_reached[plan.hosts[peer].cluster] = true;

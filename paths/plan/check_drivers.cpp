@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/check_drivers.cpp — check that no wrappers drive each other's paths for ever.
+// paths/plan/check_drivers.cpp — check for drivers (wrappers) that trigger each other for ever.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 namespace paths {
 namespace {
 
-/// Finds cycles in which wrappers move tuples for ever, although no thread of the program moves
-/// any. A driver (a wrapper that starts operations itself) runs again when its element gets a new
+/// Finds cycles in which wrappers move tuples for ever, although no thread of the program moves a
+/// tuple. A driver (a wrapper that starts operations itself) runs again when its element gets a new
 /// tuple. A join proceeds when all its contributors have contributed. Only threads of the program
 /// are certain to end.
 ///
-/// The check builds a graph of paths, stages and elements. It first removes all nodes that wait for
-/// a thread, then all nodes that wait for removed nodes. The remaining nodes run for ever, because
-/// drivers trigger each other.
+/// The check builds a graph of paths, stages and elements. First it removes all nodes that no node
+/// feeds, such as paths of threads. It then removes each path or stage with a removed feeding node,
+/// and each element of which all feeding nodes are removed. The nodes that remain run for ever,
+/// because drivers trigger each other.
 class DriverCheck {
  public:
   DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -42,7 +43,8 @@ class DriverCheck {
  private:
   using NodeId = std::uint32_t;
   /// Node of the checked graph: a path, stage or element. If `needs_all` is true, the node becomes
-  /// active again after all nodes in `fed_by` have been active. Otherwise one of them is enough.
+  /// active again after all nodes in `fed_by` have been active. Otherwise the node becomes active
+  /// again after any node in `fed_by` has been active.
   struct Node {
     bool needs_all = false;
     bool rests = false;
@@ -97,14 +99,15 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    // add_path() has already handled the elements that the settings of a driver name: the driver's
-    // own path reads or fills them.
+    // add_path() has already handled the elements that the settings of a driver name, because the
+    // driver's own path reads or fills them.
     if (kind_of(stage).drives_own_path()) return;
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
   void take_away_what_rests() {
-    // For each node: number of nodes that feed it and are not removed yet (do not rest).
+    // For each node: number of the feeding nodes that do not rest. A resting node counts as
+    // removed.
     std::vector<std::size_t> going(nodes_.size());
     std::vector<NodeId> resting;
     for (NodeId node = 0; node < nodes_.size(); ++node) {
@@ -121,8 +124,8 @@ class DriverCheck {
   }
 
   /// Reports the cycle of nodes that keeps `node` active. Does nothing if `node` rests. At least
-  /// one of the nodes that feed an active node is active too, so a walk from node to feeding node
-  /// reaches a cycle.
+  /// one active node feeds each active node. A walk from node to feeding node therefore reaches a
+  /// cycle.
   void report_cycle(NodeId node) {
     std::vector<NodeId> way;
     while (!nodes_[node].rests && !std::exchange(nodes_[node].was_reported, true)) {
@@ -134,7 +137,7 @@ class DriverCheck {
     const auto begin = std::find(way.begin(), way.end(), node);
     if (begin == way.end()) return;
     std::string names;
-    // Of the paths that begin at a driver in the cycle, the one that is first in the plan.
+    // First path in the plan that begins at a driver in the cycle.
     const Plan::PlanPath* first = nullptr;
     for (auto one = way.end(); one != begin;) {
       --one;

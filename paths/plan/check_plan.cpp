@@ -98,7 +98,7 @@ class StructureCheck {
     StageId below = plan_.stages[id].below;
     for (std::size_t steps = 0; below != no_stage && !kind(below).ends(); ++steps) {
       const bool passes = kind(below).crosses() || kind(below).job == Job::collector;
-      if (steps > plan_.stages.size()) return;  // a cycle, which check_path() reports
+      if (steps > plan_.stages.size()) return;  // the path has a cycle, which check_path() reports
       if (!passes)
         return mistakes_.add(text_.of_stage(below),
                              fmt::format("expected only forward between {} and the element, found "
@@ -113,7 +113,7 @@ class StructureCheck {
                                 "any operation, found {}",
                                 described(plan_, plan_.stages[id].wrapper),
                                 described(plan_, plan_.stages[below].wrapper)));
-    // If no element has the name, the reader of the settings reports the mistake.
+    // If no element has the name in the settings, the reader of the settings reports the mistake.
     const bool is_one = plan_.element_named(element_of(id)).has_value();
     if (is_one && below != no_stage && element_of(below) != element_of(id))
       mistakes_.add(text_.of_stage(id), fmt::format("element: the path leads to '{}', found '{}'",
@@ -172,13 +172,13 @@ class StructureCheck {
   const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> entered_by_;  ///< by stage: index of the last path that entered it
+  std::vector<std::uint32_t> entered_by_;  ///< index of the last path that entered each stage
   std::vector<StageId> stage_of_join_;
   std::vector<bool> used_;
 };
 
-/// Key of a check of settings, so that equal checks run once: the settings, and all other data on
-/// which the result of the check depends. Several wrappers may have the same key.
+/// Key of a check of settings: the settings, and all other data on which the result of the check
+/// depends. Wrappers with equal keys are checked only once.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -262,7 +262,8 @@ class TemplateCheck {
   }
 
   /// Reports a mistake if `arriving`, the template of the tuples that arrive at a stage, differs
-  /// from `expected`. `element` names the element that expects it; "" if the wrapper expects it.
+  /// from `expected`. `element` is the name of the element that expects this template; "" if the
+  /// wrapper itself expects it.
   void compare(StageId stage, const pastset::Template* arriving, const pastset::Template& expected,
                const std::string& element) {
     if (arriving == nullptr || *arriving == expected) return;
@@ -284,7 +285,7 @@ class TemplateCheck {
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::map<std::string, std::optional<pastset::Template>> parsed_;
-  std::deque<pastset::Template> made_;  // a deque, because its elements keep their addresses
+  std::deque<pastset::Template> made_;  // a deque, so that its elements keep their addresses
   std::unordered_map<SettingsUse, Expected, SettingsUseHash> expected_;
 };
 
@@ -301,7 +302,7 @@ PlanKinds::PlanKinds(const Plan& plan, const WrapperKinds& kinds) : all(kinds) {
 
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
-  std::vector<std::uint32_t> entered(plan.stages.size());  // indexed by stage: contributors so far
+  std::vector<std::uint32_t> entered(plan.stages.size());  // contributors counted so far, by stage
   std::vector<bool> visited(plan.stages.size());
   for (Plan::PlanWrapper& wrapper : plan.wrappers) wrapper.slots = 0;
   const auto enter = [&](StageId stage, std::uint32_t width) {
@@ -342,9 +343,9 @@ void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
-  // Settings that several wrappers share are checked once. If the check used only the settings, its
-  // result is right for all these wrappers. Otherwise it is right only for wrappers on the same
-  // host with the same number of contributors.
+  // Settings that several wrappers share are checked once. If the check used only the settings, the
+  // result of the check holds for all these wrappers. Otherwise the result holds only for wrappers
+  // on the same host with the same number of contributors.
   std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];

@@ -22,10 +22,11 @@ struct PlanKinds {
 /// differs from the number of contributors that the config declares.
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
-/// Checks each stage, its neighbours and host, and each path. Reports cycles and unused wrappers.
+/// Checks each stage with its host and its neighbouring stages, and each path. Reports cycles and
+/// unused wrappers.
 void check_structure(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
-/// Checks that tuples have the templates that wrappers and elements expect.
+/// Checks that each wrapper and each element gets tuples of the template that it expects.
 void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
 /// Checks that no drivers (wrappers that start operations themselves) trigger each other for ever.

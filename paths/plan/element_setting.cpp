@@ -13,7 +13,7 @@ namespace paths {
 
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place) {
   const std::string name = reader.required_word(key, "the name of an element of this host");
-  if (name.empty()) return name;  // mistake already reported
+  if (name.empty()) return name;  // required_word() has reported the mistake
   const Plan& plan = place.plan();
   const auto index = plan.element_named(name);
   if (index && plan.elements[*index].host == place.host()) return name;

@@ -11,8 +11,8 @@
 namespace paths {
 
 /// Reads the required setting `key`, which names an element of the wrapper's own host. If this host
-/// has no such element, reports a mistake that names the host with the element, or the most similar
-/// name.
+/// has no such element, reports a mistake. The message names the host that has the element. If no
+/// host has the element, the message suggests the most similar name.
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place);
 /// Checks that `name`, the value of the setting `key`, is an element of the wrapper's own host with
 /// the template `expected`. Reports a mistake to the reader otherwise.

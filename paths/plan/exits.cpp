@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::size_t exits_in_a_round_most = 32;
 
-/// Returns the number of exits that inform each other directly in one round. Each exit sends to the
-/// others of this number.
+/// Returns one more than the number of exits to which each exit sends in a round.
 std::uint64_t exits_in_a_round(const Plan& plan) {
   const std::size_t clusters = plan.clusters.size();
   const bool have_all = plan.ways && plan.ways->links.size() == clusters * (clusters - 1);

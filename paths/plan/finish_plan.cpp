@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/finish_plan.cpp — check of a plan whose parts are complete, and its digest.
+// paths/plan/finish_plan.cpp — final checks of a plan, and computation of the plan's digest.
 #include "paths/plan/finish_plan.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace paths {
 namespace {
 
-/// Sets PlanWrapper::hosts_above.
+/// Sets PlanWrapper::hosts_above of all wrappers.
 void count_hosts_above(Plan& plan) {
   constexpr std::uint32_t unknown = ~std::uint32_t{0};
   std::vector<std::uint32_t> above(plan.stages.size(), unknown);

@@ -9,11 +9,11 @@
 namespace paths {
 
 /// Completes a plan that was built by code. Counts slots, checks the plan as a whole and the
-/// settings of every wrapper, divides it among hosts, and sets its digest. Plans from read_plan()
-/// are already complete.
-/// Throws: ConfigError if one of these rules is violated. Every path reaches an element without a
-///         cycle. Paths that meet in a join have the same stages below it. A path reaches another
-///         host only by a forward. Templates match.
+/// settings of every wrapper, divides the plan among hosts, and sets the digest. Plans from
+/// read_plan() are already complete.
+/// Throws: ConfigError if the plan breaks a rule. Every path must reach an element without a cycle.
+///         Paths that meet in a join must have the same stages below the join. A path must reach
+///         other hosts only by forwards. Templates must match.
 void finish_plan(Plan& plan, const WrapperKinds& kinds);
 /// Completes a plan that was read from a config. `text` has the positions of the plan's parts in
 /// the config. Adds mistakes to `mistakes`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/host_view.cpp — deadlines of operations on a host, and the failures that it reports.
+// paths/plan/host_view.cpp — deadlines and failures of operations on a host.
 #include "paths/plan/host_view.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace paths {
 
-/// Without a deadline in the config, the default of one minute applies. An approximate reading of
-/// the clock is exact enough for it.
+/// If the config has no deadline, the default of one minute applies. For this default an
+/// approximate reading of the clock is exact enough.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime) {
   if (plan.deadline_written) return runtime::Deadline::written_at(runtime.now() + plan.deadline);
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);

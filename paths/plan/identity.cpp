@@ -34,7 +34,7 @@ std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
                                plan.hosts.size() - 1, text));
 }
 
-/// Returns the interface of an address: "tcp://[::1]:7700" -> "::1".
+/// Returns the interface of a TCP address, such as "::1" for "tcp://[::1]:7700".
 std::string_view interface_of(std::string_view address) {
   address.remove_prefix(std::min(address.size(), std::string_view("tcp://").size()));
   address = address.substr(0, address.rfind(':'));
@@ -63,11 +63,11 @@ bool is_here(const std::string& address, const std::set<std::string>& here) {
 /// Environment variables that a launcher sets in each of its processes.
 struct LauncherVariables {
   const char* rank;
-  std::vector<const char*> sizes;  ///< variables with the number of started processes
+  std::vector<const char*> sizes;  ///< variables with the number of the launcher's processes
 };
 
-/// Returns the known launchers. Slurm is last: processes that mpirun starts inside a Slurm job
-/// inherit the variables of the job.
+/// Returns the variables of all supported launchers. Slurm is last, because processes that mpirun
+/// starts inside a Slurm job inherit the variables of the job.
 const std::vector<LauncherVariables>& launchers() {
   static const std::vector<LauncherVariables> all = {
       {"OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}},
@@ -83,8 +83,8 @@ const LauncherVariables* launcher_of_process(const Variables& variable) {
   return nullptr;
 }
 
-/// Returns why the launcher may have started no process for the other hosts; "" if nothing suggests
-/// that.
+/// Returns a reason to suspect that the launcher has started processes for too few hosts; "" if
+/// there is no such reason.
 std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
                       const Variables& variable) {
   for (const char* size : launcher.sizes) {
@@ -93,8 +93,8 @@ std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
       return fmt::format("{} is {}, so {} of the config's {} hosts have no process", size,
                          *processes, plan.hosts.size() - *processes, plan.hosts.size());
   }
-  // Slurm sets the rank (SLURM_PROCID) in a batch script, too. It sets the variables of a job step
-  // only in processes that srun starts.
+  // Slurm sets the rank (SLURM_PROCID) also in a batch script. However, it sets the variables of a
+  // job step only in processes that srun starts.
   const bool is_slurm = std::string_view(launcher.rank) == "SLURM_PROCID";
   if (is_slurm && variable("SLURM_STEP_ID").empty() && variable("SLURM_STEP_NUM_TASKS").empty())
     return "SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did";

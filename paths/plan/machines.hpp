@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/machines.hpp — which hosts of a plan are on one machine, by their addresses.
+// paths/plan/machines.hpp — numbers of the machines of a plan's hosts, from the hosts' addresses.
 #pragma once
 #include <cstdint>
 #include <vector>

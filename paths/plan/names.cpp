@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/names.cpp — rules for names, and suggestions for wrong ones.
+// paths/plan/names.cpp — rules for names, and suggestions for wrong names.
 #include "paths/plan/names.hpp"
 
 #include <fmt/format.h>

@@ -11,8 +11,8 @@ namespace {
 
 /// Templates in the settings of a wrapper.
 struct Written {
-  std::optional<pastset::Template> value;   ///< tuples that pass the wrapper
-  std::optional<pastset::Template> stored;  ///< tuples of the element at the end of the path
+  std::optional<pastset::Template> value;   ///< template of the tuples that pass the wrapper
+  std::optional<pastset::Template> stored;  ///< template of the element at the path's end
 };
 
 Written written_for(const Plan& plan, const WrapperKind& kind, const Plan::PlanWrapper& wrapper) {

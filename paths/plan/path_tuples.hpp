@@ -10,9 +10,9 @@
 
 namespace paths {
 
-/// Returns the templates of the tuples that a path carries at its stage `from`. In the result,
-/// `moved` is the template of tuples that a move carries down into this stage and back up. `read`
-/// is the template of the tuples in the element at the end of the path.
+/// Returns the templates of the tuples that a path carries at its stage `from`. The member `moved`
+/// of the result is the template of tuples that a move carries down into this stage and back up.
+/// `read` is the template of the tuples in the element at the end of the path.
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
 

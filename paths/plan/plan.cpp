@@ -34,7 +34,7 @@ std::optional<Enum> named(const Words& words, std::string_view word) {
   return static_cast<Enum>(found - words.begin());
 }
 
-/// Adds the hosts of all paths that enter `stage` from above.
+/// Adds to `hosts` the hosts on which paths through `stage` begin.
 void add_hosts_above(const Plan& plan, StageId stage, std::set<std::uint32_t>& hosts) {
   for (const Plan::PlanPath& path : plan.paths)
     if (path.stage == stage) hosts.insert(path.host);
@@ -51,7 +51,7 @@ std::string group_name(const Plan& plan, const std::set<std::uint32_t>& hosts) {
   return fmt::format("{} clusters", clusters.size());
 }
 
-/// Entrance into a stage from above: a path that begins at the stage, or the stage directly above.
+/// Source of contributions to a stage: a path that begins at the stage, or a stage directly above.
 struct Entrance {
   std::uint32_t slot = 0;
   std::optional<std::uint32_t> path;
@@ -86,14 +86,14 @@ std::string contributor_at(const Plan& plan, std::uint32_t here, StageId stage, 
   const std::uint32_t width = (next == all.end() ? slots : next->slot) - entrance.slot;
   const std::uint32_t offset = slot - entrance.slot;
   if (entrance.path) return plan.beginner(*entrance.path, offset);
-  // If the stage above is a join, all its contributors together have one slot of this stage. The
-  // name of the slot then describes all of them.
+  // If the stage above is a join, all contributors of the join together have one slot of `stage`.
+  // The name of the slot then describes all these contributors.
   if (width > 1 || is_entered_by_one(plan, entrance.above))
     return contributor_at(plan, here, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;
   add_hosts_above(plan, entrance.above, hosts);
-  // If all these hosts are in the cluster of the host `here`, the name of the cluster would also
-  // mean `here`, so it is not used.
+  // If the contribution comes from hosts that are all in the cluster of the host `here`, the name
+  // of that cluster would include `here` itself. The text then names a host instead.
   const std::uint32_t from = plan.host_of(entrance.above);
   const auto is_near = [&](std::uint32_t host) {
     return plan.hosts[host].cluster == plan.hosts[here].cluster;

@@ -12,20 +12,20 @@
 namespace paths {
 namespace {
 
-/// How many releases pass a stage: those of paths that begin at a thread (`threads`), and those of
-/// paths whose first wrapper starts the operations (`background`).
+/// Numbers of releases that pass a stage. `threads` counts the releases of paths that begin at a
+/// thread. `background` counts the releases of paths whose first wrapper starts the operations.
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
-  std::uint32_t path = 0;  // one of the paths through the stage
+  std::uint32_t path = 0;  // some path through the stage
 };
 
-// Counts the releases that will pass each host. Above a join, a stage is passed by one release for
-// each thread. Below a join, it is passed by one release for all threads together.
+// Counts the releases that will pass each host. Above a join, one release per thread passes a
+// stage. Below the join, one release passes for all threads together.
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
-  // Indexed by stage: number of the stages directly above it whose releases are not counted yet.
+  // For each stage: number of stages directly above it whose releases are not counted yet.
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];
@@ -58,7 +58,7 @@ void expect_releases(const Plan& plan, const PlanKinds& kinds,
     }
     if (--missing[below] == 0) ready.push_back(below);
   }
-  ENSURE_EQ(ready.size(), plan.stages.size());  // true because stages form no cycle
+  ENSURE_EQ(ready.size(), plan.stages.size());  // all stages are done, as they form no cycle
 }
 
 /// Numbers the graphs in the order of the paths. Keeps the declared data of each graph.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan_shares.hpp — parts of a plan that concern each host.
+// paths/plan/plan_shares.hpp — division of a plan into one part for each host.
 #pragma once
 #include "paths/plan/check_plan.hpp"
 #include "paths/plan/plan.hpp"

@@ -158,8 +158,8 @@ class PlanPrinter {
   }
   void add(std::string_view key, const std::string& value) { add(key, word(value)); }
 
-  /// Prints an entry of a section. Prints the line with the name of the section first if
-  /// `is_first`.
+  /// Prints an entry of a section. If `is_first` is true, first prints the line with the name of
+  /// the section.
   void add_to(std::string_view section, bool& is_first, std::string_view key, SomeWords words,
               const Settings& value) {
     if (is_first) text_.append(section).append(":\n");
@@ -184,8 +184,9 @@ class PlanPrinter {
   const WrapperKind* last_kind_ = nullptr;
   const Plan::PlanWrapper* last_in_place_ = nullptr;
   std::string in_place_text_;     ///< printed text of the wrapper last_in_place_
-  std::vector<bool> is_meeting_;  ///< indexed by stage: whether several paths enter it
-  /// For each stage where paths meet: text of the wrappers from that stage to the end of the paths.
+  std::vector<bool> is_meeting_;  ///< whether several paths enter a stage, by stage index
+  /// Printed text of the wrappers from a stage to the end of its paths, keyed by stage. Contains
+  /// only stages that several paths enter.
   std::unordered_map<StageId, std::string> ways_below_;
 };
 
@@ -251,7 +252,7 @@ void PlanPrinter::print_wrappers() {
   if (is_first) add("wrappers", Settings::map({}));
 }
 
-/// Prints the graphs. Omits those of which only the name is known.
+/// Prints the graphs, except graphs of which only the name is known.
 void PlanPrinter::print_graphs() {
   bool is_first = true;
   for (const Plan::PlanGraph& graph : plan_.graphs) {
@@ -277,7 +278,7 @@ void PlanPrinter::print_paths() {
 }
 
 /// Finds the stages where paths meet. The wrappers from such a stage down are the same for all
-/// these paths, so their text, most of the output, is made only once.
+/// paths through the stage. Their text is most of the output, and is made only once.
 void PlanPrinter::find_meetings() {
   std::vector<bool> is_entered(plan_.stages.size());
   is_meeting_.assign(plan_.stages.size(), false);
@@ -349,7 +350,8 @@ void PlanPrinter::print_stage(StageId id) {
   const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
   text_ += "      ";
   if (wrapper.name.empty()) {
-    // Consecutive paths often cross to the same host with equal settings, so their text is reused.
+    // Consecutive paths often cross to the same host with equal settings, so the text of the
+    // wrapper is reused.
     if (last_in_place_ == nullptr || last_in_place_->kind != wrapper.kind ||
         last_in_place_->settings.identity() != wrapper.settings.identity()) {
       last_in_place_ = &wrapper;

@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// Returns the plan as a low-level config. read_plan() makes an equal plan from it, with the same
-/// digest.
+/// Returns the plan as a low-level config. From this config read_plan() makes an equal plan, with
+/// the same digest.
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds);
-/// Function that receives the printed text piece by piece. The whole text may need more memory than
-/// the plan.
+/// Function that receives the printed text piece by piece, because the whole text may need more
+/// memory than the plan.
 using TextReader = std::function<void(std::string_view piece)>;
 void print_plan(const Plan& plan, const WrapperKinds& kinds, const TextReader& read);
 

@@ -12,8 +12,8 @@ namespace {
 
 using eventspace::Structure;
 
-/// For each element that receives values of another cluster: the index of that cluster. The key is
-/// (host, element).
+/// Index of the cluster whose values an element receives, keyed by (host, element). Contains only
+/// elements that receive values of another cluster.
 using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
 
 const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_view key) {
@@ -22,8 +22,8 @@ const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_v
 }
 
 /// Finds the elements that receive values of other clusters. A prefetch reads the element at the
-/// end of its path and stores its values locally. A push stores values in the element at the end of
-/// its path.
+/// end of its path and stores the values in a local element. A push stores values in the element at
+/// the end of its path.
 Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {

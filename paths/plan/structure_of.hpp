@@ -7,9 +7,10 @@
 
 namespace paths {
 
-/// Returns the structure of a plan. It numbers hosts, wrappers, stages and paths as the plan does.
-/// Each wrapper has the Job of its kind. Positions contain the names of files without their
-/// folders, which may differ on the hosts of a run. All hosts therefore make the same structure.
+/// Returns the structure of a plan. Hosts, wrappers, stages and paths have the same numbers in the
+/// structure as in the plan. Each wrapper has the Job of its kind. Positions contain names of files
+/// without folders, because the folders may differ between the hosts of a run. All hosts therefore
+/// make the same structure.
 /// Requires: all kinds of the plan exist.
 eventspace::Structure structure_of(const Plan& plan, const WrapperKinds& kinds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/ways.hpp — routes ("ways") of messages from any host to any other.
+// paths/plan/ways.hpp — routes ("ways") of messages from any host to any other host.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,15 +15,17 @@ struct Plan;
 
 /// Networks of clusters, their exits, and the links between clusters. Together they give the route
 /// ("way") from any host to any other. The reader of a high-level config builds declared paths over
-/// these routes, and lanes send messages over them without a path. The memory size depends on the
-/// number of clusters and links, not on the number of pairs of hosts.
+/// these routes, and lanes send messages over these routes without a path. The memory size depends
+/// on the number of clusters and links, not on the number of pairs of hosts.
 struct Ways {
   struct Cluster {
-    std::uint32_t exit = 0;  ///< host through which the cluster communicates with others
-    /// Settings of each host's link into the cluster's network; null if there is none.
+    std::uint32_t exit = 0;  ///< host through which the cluster reaches other clusters
+    /// Settings of each host's link into the cluster's network; null if the hosts have no such
+    /// links.
     base::Settings network = {};
     bool receives = false;  ///< whether the bandwidth also limits the messages that a host receives
-    /// Bandwidth of the exit's network link; null if it is equal to the bandwidth of other hosts.
+    /// Bandwidth of the exit's network link; null if the exit has the same bandwidth as other
+    /// hosts.
     base::Settings rate = {};
     /// Whether a switch replaces the exit. Messages to other clusters then pass no other host of
     /// the cluster.
@@ -33,18 +35,18 @@ struct Ways {
     base::Settings outgoing(std::uint32_t host) const;
     /// Returns the link settings for messages that a host receives from its network.
     base::Settings receiving(std::uint32_t host) const;
-    /// Returns the settings of the cluster in the form of the low-level config's key `ways`,
-    /// without the settings `exit` and `to`.
+    /// Returns the entry of this cluster in the low-level config's key `ways`, without the settings
+    /// `exit` and `to`.
     std::vector<base::Settings::Entry> text() const;
   };
-  std::vector<Cluster> clusters;  ///< same order as Plan::clusters
+  std::vector<Cluster> clusters;  ///< network of each cluster, as in Plan::clusters
   /// Settings of links, keyed by clusters (from, to); null for a declared link without emulation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, base::Settings> links;
 };
 
 /// Limits of the lanes of a host.
 struct LaneSettings {
-  /// Limit of the unread bytes of all lanes together.
+  /// Maximum number of bytes that the host has received over its lanes and not read yet.
   std::uint64_t inbox_bytes = std::uint64_t{256} << 20;
   /// Maximum number of message bytes in a frame; 0 = no limit.
   std::uint64_t frame_bytes = std::uint64_t{64} << 10;
@@ -56,21 +58,22 @@ struct LaneSettings {
 /// Emulated link on a route.
 struct HopLink {
   std::string name = {};         ///< name of the wrapper that emulates the link
-  base::Settings settings = {};  ///< settings of the link; null if there is no link
-  /// Settings of the reverse direction, if the link is between clusters.
+  base::Settings settings = {};  ///< settings of the link; null = no emulated link
+  /// Settings of the reverse direction; null unless the link is between clusters.
   base::Settings back = {};
   bool is_there() const { return !settings.is_null(); }
 };
 
-/// One step of a route: from a host to the next host, over up to three links.
+/// One step of a route: from one host (the sender) to the next host, over up to three links.
 struct Hop {
   std::uint32_t to = 0;
-  /// Link over which the sender sends: the link into its network or, if the sender is an exit and
-  /// sends to another cluster, the link to that cluster.
+  /// Link over which the sender sends. It is the link into the network of the sender, or the link
+  /// to another cluster if the sender is an exit and sends to that cluster.
   HopLink outgoing = {};
-  /// If the sender's cluster has a switch: link from the switch to another cluster.
+  /// Link from the switch of the sender's cluster to another cluster, if the cluster has a switch
+  /// and the step leaves the cluster.
   HopLink across = {};
-  HopLink receiving = {};  ///< link that limits what the host `to` receives
+  HopLink receiving = {};  ///< link that limits the rate at which the host `to` receives
 };
 
 /// Return the name of the wrapper that emulates a network link of a host (one direction), or a link
@@ -92,12 +95,13 @@ struct Crossing {
 /// Returns the link from one cluster to another. Requires: the plan has this link.
 Crossing crossing(const Plan& plan, std::uint32_t from_cluster, std::uint32_t to);
 
-/// Returns the number of a cluster's switch, which is above the numbers of all hosts.
+/// Returns the number of a cluster's switch. Such numbers follow the indexes of all hosts.
 std::uint32_t switch_number(const Plan& plan, std::uint32_t cluster);
-/// Returns a name of `place` for use in messages. `place` is the number of a host or of a switch.
+/// Returns the name of a host or switch for error messages. `place` is the index of a host or the
+/// number of a switch.
 std::string place_name(const Plan& plan, std::uint32_t place);
 
-/// Returns why there is no route from one host of the plan to another; "" if there is one.
+/// Returns why there is no route from one host of the plan to another; "" if there is a route.
 std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to);
 /// Returns the first step of the route from one host to another.
 /// Requires: there is a route.

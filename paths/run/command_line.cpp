@@ -29,9 +29,9 @@
 namespace paths {
 namespace {
 
-/// Opens closed standard streams, so that no socket gets their numbers. A closed standard output is
-/// opened for reading only. Printing to it then fails, instead of losing the output without an
-/// error.
+/// Opens those standard streams that are closed, so that no socket gets their descriptor numbers. A
+/// closed standard output is opened for reading only. A program that prints there then gets an
+/// error, and the output is not lost silently.
 void open_standard_streams() {
   const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -39,9 +39,9 @@ void open_standard_streams() {
       const int lowest = open("/dev/null", modes[stream]);
 }
 
-/// Sets handlers for SIGPIPE and SIGXFSZ that do nothing, so that failed writes return errors.
-/// Ignoring the signals (SIG_IGN) would have the same effect, but programs that this process starts
-/// would inherit it.
+/// Sets handlers for SIGPIPE and SIGXFSZ that do nothing, so that failed writes return errors. To
+/// ignore the signals (SIG_IGN) would have the same effect. However, programs that this process
+/// starts would inherit SIG_IGN.
 void take_signals_of_writing() {
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
@@ -69,7 +69,8 @@ void end_by_sigpipe() {
   raise(SIGPIPE);
 }
 
-/// Flushes the output, so that errors at the end are not lost. Returns whether it succeeded.
+/// Flushes standard output, so that errors of the last writes are noticed. Returns whether all
+/// writes succeeded.
 bool flush_output() {
   std::cout.flush();
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
@@ -82,7 +83,7 @@ std::string command_name(const CLI::App& app) {
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
-/// Returns the commands that the help shows. It omits commands without a group, because only
+/// Returns the commands that the help shows. The help omits commands without a group, because only
 /// processes that `paths` starts use them.
 std::vector<std::string> shown_commands(const CLI::App& app) {
   std::vector<std::string> names;

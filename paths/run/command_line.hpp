@@ -10,14 +10,14 @@ class App;
 
 namespace paths {
 
-/// Exit codes of a program that did not succeed.
+/// Exit code of a program that has failed.
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 
 /// Runs the whole main() of a program. Reads the command line, runs `body`, and prints the message
 /// of any exception. Returns the exit code that `body` returns. Returns 1 if output could not be
 /// written. Returns 2 for a wrong command line, a ConfigError and a std::invalid_argument. An
-/// option without its value is an error. Numbers on the command line must have the form of the
+/// option that lacks its value is an error. Numbers on the command line must have the form of the
 /// plain numbers in base/units.hpp. The program logs to standard error.
 ///
 /// Works also if standard streams are closed or full, or if their reader has ended. Files that are
@@ -26,7 +26,7 @@ inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 /// SIGPIPE, without a message. While `body` runs, SIGPIPE does not end the program.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
 
-/// Sets the examples that the help of the program prints at its end.
+/// Sets the examples at the end of the program's help text.
 void set_examples(CLI::App& app, const std::string& examples);
 
 }  // namespace paths

@@ -7,9 +7,9 @@
 
 namespace paths {
 
-/// Returns the file of a program. If `name` contains a folder, returns `name` unchanged. Otherwise
-/// searches the folder of the running program, then PATH. Returns nothing if there is no such
-/// program.
+/// Returns the executable file of the program `name`. If `name` contains a folder, returns `name`
+/// unchanged. Otherwise searches the folder of the running program, then PATH. Returns nullopt if
+/// no such program is found.
 std::optional<std::string> find_program(const std::string& name);
 /// Returns the names of the programs in the folder of the running program, as suggestions for a
 /// misspelt name.

@@ -15,7 +15,8 @@
 namespace paths {
 namespace {
 
-// The ports are below the range for outgoing connections, which usually begins at 32768.
+// The ports are below the range that Linux uses for outgoing connections, which usually begins at
+// 32768.
 constexpr std::uint16_t first_port = 10'240;
 constexpr std::size_t block_ports = 64, blocks = 352;
 
@@ -28,7 +29,8 @@ base::Descriptor bound(int family, const void* address, std::size_t bytes) {
 }
 
 /// Claims a block of ports for this process: binds a Unix socket with the name of the block. The
-/// name begins with a zero byte, so it is in no file system, and disappears with the process.
+/// name begins with a zero byte. The socket is therefore in no file system, and disappears with the
+/// process.
 base::Descriptor claim_of(std::size_t block) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/run/free_ports.hpp — reservation of local ports, so that concurrent runs use different
-// ones.
+// ports.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace paths {
 
-/// Consecutive ports at 127.0.0.1. No process listened on them when take() was called, and no other
-/// FreePorts object on this machine holds them. Other programs may still bind one of them.
+/// Consecutive TCP ports of 127.0.0.1. No process listened on these ports when take() was called.
+/// No other FreePorts object on this machine has these ports. Other programs may still bind some of
+/// the ports.
 ///
 /// Owns: the claim to the ports, which ends with the process, even if the process is killed.
 class FreePorts {
  public:
-  /// Claims `count` consecutive ports. Returns nullopt if there are fewer free consecutive ports.
+  /// Claims `count` consecutive ports. Returns nullopt if no `count` consecutive ports are free.
   static std::optional<FreePorts> take(std::size_t count);
   std::uint16_t first() const { return first_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.cpp — supervision of processes by poll, without threads.
+// paths/run/launch.cpp — supervision of processes by poll(), without threads.
 #include "paths/run/launch.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // longest wait for the kernel to end a killed process
+constexpr int death_longest_ms = 1000;  // longest wait for a process that the kernel is ending
 constexpr int signal_code = 128;        // signal N gives exit code 128 + N, as in shells
 
 struct FailedChild {
@@ -72,8 +72,8 @@ class Launcher {
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
-  // Whether all processes have ended, and only their output is still delivered. The timer then
-  // checks whether the readers still read.
+  // True if all processes have ended and only the rest of their output must be delivered. The timer
+  // then checks whether the readers of the output still read.
   bool is_delivering_ = false;
   std::size_t undelivered_ = 0;
   int seconds_unread_ = 0;
@@ -141,14 +141,14 @@ void Launcher::wait_for_something() {
     watched.push_back({child.end(), POLLIN, 0});
     watched.push_back({child.state_readable(), POLLIN, 0});
   }
-  // Some descriptors are negative; poll() ignores these.
+  // Some descriptors are negative; poll() ignores negative descriptors.
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) check_system_call(-1, "poll");
 }
 
 void Launcher::copy_output() {
   for (OutputStream* stream : {&out_, &err_}) {
     stream->push();
-    stream->is_done();  // calls waitpid() for a child process that was killed
+    stream->is_done();  // reaps the stream's child process if it has ended
   }
   for (LineCopier& copier : copiers_) copier.copy();
 }
@@ -175,8 +175,8 @@ void Launcher::deliver_output() {
     if (is_copied(out_)) out_.close();
     if (is_copied(err_)) err_.append(std::exchange(message_, {}));
     if (out_.is_done() && is_copied(err_)) {
-      // The results of a run go to standard output. Only their loss turns a successful run into a
-      // failed one.
+      // Only the loss of standard output turns a successful run into a failed one, because the
+      // results of a run go there.
       if (out_.is_lost() && exit_code_ == 0) {
         exit_code_ = 1;
         err_.append("paths run: standard output could not be written\n");
@@ -189,7 +189,7 @@ void Launcher::deliver_output() {
   }
 }
 
-/// Stops the delivery of output if the readers have read nothing for too long. Called every second
+/// Stops the delivery of output if its readers have read nothing for too long. Called every second
 /// at the end of the run.
 void Launcher::look_at_readers() {
   const std::size_t undelivered = out_.undelivered() + err_.undelivered();
@@ -235,10 +235,10 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// Calls waitpid() for the ended processes, and reports the one that failed first. A process may
-/// exit with an error because it lost a process that was killed. The kernel may still be ending the
-/// killed process, although that process is the cause. This function therefore waits for processes
-/// that the kernel is ending.
+/// Calls waitpid() for the ended processes, and reports the process that failed first. A process
+/// may exit with an error because a process that it needs was killed. The killed process is then
+/// the cause, but the kernel may still be ending it. This function therefore also waits for
+/// processes that the kernel is ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);
@@ -288,8 +288,8 @@ void Launcher::read_states() {
   }
 }
 
-/// Reports an error if all processes succeeded but none ran threads, because such a run has done
-/// nothing.
+/// Reports an error if all processes succeeded but no process ran threads, because such a run has
+/// done nothing.
 void Launcher::check_anybody_joined() {
   if (!options_.must_join || exit_code_ != 0) return;
   const ChildProcess* host = nullptr;
@@ -315,8 +315,8 @@ void Launcher::note_failure(const ChildProcess& child, int status) {
   const bool is_whole_run = child.launch().host.empty();
   const bool has_exited = WIFEXITED(status) && WEXITSTATUS(status) != not_started;
   if (is_reader_gone || (is_whole_run && has_exited)) {
-    // No message is needed: a process whose reader has ended fails quietly, and a program that is
-    // the whole run prints its own error.
+    // No message is needed in two cases: the reader of a `plain` process's output has ended, or the
+    // program runs all hosts and prints its own error.
     exit_code_ = is_reader_gone ? signal_code + SIGPIPE : WEXITSTATUS(status);
     return stop_all(SIGTERM);
   }

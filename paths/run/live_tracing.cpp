@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/live_tracing.cpp — the thread that writes, and readings of other hosts' clocks.
+// paths/run/live_tracing.cpp — thread that writes the records, and readings of other hosts' clocks.
 #include "paths/run/live_tracing.hpp"
 
 #include <spdlog/spdlog.h>
@@ -9,7 +9,8 @@
 namespace paths {
 
 void LiveTracing::start() {
-  // Uses a thread, because a flush in a service context would delay the operations of other hosts.
+  // Uses a separate thread, because a flush in a service context would delay the operations of
+  // other hosts.
   flushing_ = runtime_.spawn(runtime::ContextRole::thread, {"trace of", "this process", 0}, [this] {
     while (true) {
       runtime_.sleep_for(flush_every);

@@ -13,9 +13,10 @@ namespace paths {
 
 /// Traces on the steady clock.
 ///
-/// Context: a separate thread writes every `flush_every`, so that recording never waits for a file.
-///          A recorder that adds more than `lane_records` records between two writes loses the
-///          excess, and the loss is counted. Service contexts read the clocks of other hosts.
+/// Context: a separate thread writes the records every `flush_every`, so that recording never waits
+///          for a file. A recorder that adds more than `lane_records` records between two writes
+///          loses the excess, and the loss is counted. Service contexts read the clocks of other
+///          hosts.
 class LiveTracing final : public Tracing {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
@@ -41,7 +42,7 @@ class LiveTracing final : public Tracing {
   runtime::Task flushing_;
 };
 
-/// Makes the kind of tracing that belongs to the clock of `runtime`.
+/// Makes a Tracing if `runtime` has the virtual clock, otherwise a LiveTracing.
 std::unique_ptr<Tracing> make_tracing(runtime::Runtime& runtime, const Plan& plan,
                                       const WrapperKinds& kinds, std::uint64_t seed,
                                       TraceOptions options);

@@ -17,7 +17,7 @@ constexpr std::uint64_t fiber_bytes = 5 << 10;
 constexpr std::uint64_t os_thread_bytes = 24 << 10;
 // Memory of a thread's path, with its slots in the joins that the path enters.
 constexpr std::uint64_t path_bytes = 128;
-// Memory of a wrapper with its stage, and with its rounds if it is a join.
+// Memory of a wrapper with its stage, and with its rounds if the wrapper is a join.
 constexpr std::uint64_t wrapper_bytes = 512;
 // Memory of a connection into a host, at both ends.
 constexpr std::uint64_t entrance_bytes = 2 << 10;
@@ -30,7 +30,7 @@ constexpr std::uint64_t threads_of_process = 3;  // main thread, and threads tha
 /// Resources that a process needs for a plan.
 struct Needs {
   std::uint64_t hosts = 0, threads = 0;
-  std::uint64_t paths = 0;  ///< number of paths, one for each thread and graph
+  std::uint64_t paths = 0;  ///< total number of paths of all threads
   std::uint64_t wrappers = 0, entrances = 0;
   std::string name;  ///< name of the host that was added last
 
@@ -43,8 +43,8 @@ struct Needs {
     entrances += share.entrances.size();
     for (const std::uint32_t path : share.paths) paths += plan.paths[path].threads;
   }
-  /// Returns the bytes needed for paths, wrappers and connections, without those for threads and
-  /// hosts.
+  /// Returns the bytes of memory that paths, wrappers and connections need, without the memory of
+  /// threads and hosts.
   std::uint64_t bytes_of_plan() const {
     return paths * path_bytes + wrappers * wrapper_bytes + entrances * entrance_bytes;
   }
@@ -62,8 +62,8 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
                     what, needed, most));
 }
 
-/// Checks that the launcher, the process that starts all others and copies their output, has enough
-/// descriptors. `most` is the maximum number of descriptors.
+/// Checks that the launcher has enough descriptors. The launcher is the process that starts all
+/// other processes and copies their output. `most` is the maximum number of descriptors.
 void check_descriptors(std::uint64_t processes, std::uint64_t most) {
   constexpr std::uint64_t own = 24, of_each = 4;
   const std::uint64_t needed = own + of_each * processes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.hpp — rejection of runs that need more than this machine has.
+// paths/run/needs.hpp — rejection of runs that need more resources than this machine has.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,10 +19,12 @@ namespace paths {
 /// as "a grid of 1000 x 1000 cells".
 void check_memory(std::uint64_t bytes, const std::string& what,
                   const runtime::Machine& machine = runtime::machine());
-/// Checks that the machine has what the threads of the plan in this process need.
+/// Checks that the machine has enough memory and OS threads for the threads of the plan in this
+/// process.
 void check_needs(const Plan& plan, const RunOptions& options,
                  const runtime::Machine& machine = runtime::machine());
-/// Checks the needs of `hosts` of the plan if each runs as a process on this machine.
+/// Checks that the machine has enough memory, OS threads and descriptors to run each of `hosts` as
+/// a process.
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine = runtime::machine());
 

@@ -19,9 +19,8 @@
 namespace paths {
 namespace {
 
-/// Returns the default stack size of a thread in bytes. It is smaller for very many threads,
-/// because their stacks must fit into the address space, and the page tables of the stacks into
-/// memory.
+/// Returns the default stack size of a thread in bytes. The size is smaller if there are very many
+/// threads, because all stacks must fit into the address space, and their page tables into memory.
 std::size_t usual_stack_bytes(std::uint64_t threads) {
   constexpr std::size_t small_bytes = std::size_t{256} << 10;
   if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
@@ -88,8 +87,8 @@ void ProcessHosts::make_hosts() {
   }
 }
 
-/// Runs `works`. If it throws, ends the hosts before the exception leaves this function. The
-/// runtime still serves their transports then, and the end of a transport needs that.
+/// Runs `works`. If `works` throws on the steady clock, ends the hosts before the exception leaves
+/// this function, because the hosts must end while the runtime still serves their transports.
 template <class Work>
 void ProcessHosts::end_hosts_unless(const Work& works) {
   std::exception_ptr failure;

@@ -17,14 +17,14 @@
 
 namespace paths {
 
-/// Returns the failure that the deployment of `host` has noted, of this host or of another one; ""
-/// if there is none.
+/// Returns the failure that the deployment of `host` has noted; "" if there is no failure. The
+/// failure may have happened on a different host.
 std::string failed_elsewhere(Host& host);
 
 /// Creates, runs and ends the hosts of a plan that are in this process.
 ///
-/// Owns:        the hosts; borrows runtime and kinds, which outlive it.
-/// Thread-safe: add_failure() and hosts(). Only the thread that creates this object may call all
+/// Owns:        the hosts. Borrows runtime and kinds, which outlive this object.
+/// Thread-safe: add_failure() and hosts(). Only the thread that created this object may call the
 ///              other functions.
 class ProcessHosts {
  public:
@@ -33,15 +33,16 @@ class ProcessHosts {
   ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                const WrapperKinds& kinds, const RunOptions& options);
 
-  /// Creates and starts the hosts, and starts their traces. The hosts use sockets if some hosts of
-  /// the plan are in other processes. After an exception there are no hosts.
+  /// Creates and starts the hosts, and starts their traces. The hosts use sockets if other
+  /// processes run hosts of the plan. If a host cannot be created or started on the steady clock,
+  /// this object has no hosts afterwards.
   /// Blocks: until all hosts of the run have arrived or are gone (Host::await_all()).
   /// Throws: TravelError if a host cannot listen; std::runtime_error if a trace cannot be written.
   void start();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Calls `thread` for every thread of every host in this process, each call in an OS thread or
-  /// fiber of its own. Each host ends when its own threads have returned, as a process would.
-  /// Blocks until all threads have returned and the traces are written.
+  /// fiber of its own. Each host ends when its own threads have returned, as if the host were a
+  /// process. Blocks until all threads have returned and the traces are written.
   using ThreadOfHost = std::function<void(Host&, std::uint32_t index)>;
   void run(const ThreadOfHost& thread);
 
@@ -62,9 +63,9 @@ class ProcessHosts {
   const WrapperKinds& kinds_;
   const RunOptions options_;
   LocalNetwork network_;
-  std::unique_ptr<SimulatedCores> cores_;  // nullptr if hosts share no cores
+  std::unique_ptr<SimulatedCores> cores_;  // shared processor cores; nullptr if none are shared
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<Switches> switches_;  // nullptr if hosts are processes
+  std::unique_ptr<Switches> switches_;  // emulated switches; nullptr if each host is a process
   std::unique_ptr<Tracing> tracing_;
   runtime::Mutex mutex_;
   std::vector<std::string> failures_;

@@ -58,7 +58,8 @@ std::shared_ptr<const Keyring> keyring_of(const Plan& plan, std::uint32_t place,
 
 std::shared_ptr<const Peers> peers_of_process(const Plan& plan, std::uint32_t place,
                                               const RunKey* run_key) {
-  // A switch is a process too, but it meets no other process.
+  // A switch is also a process. Unlike a host, it does not connect to hosts only to detect whether
+  // they are running (hosts_to_meet()).
   const bool is_host = place < plan.hosts.size();
   return peers_of(plan, run_key != nullptr ? std::optional(run_key->id()) : std::nullopt, is_host,
                   keyring_of(plan, place, run_key));

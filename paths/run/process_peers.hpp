@@ -15,10 +15,11 @@ inline constexpr const char* no_run_key =
     "it to all processes with --run-key FILE, or say `security: plain` in the config's `network`";
 
 /// Returns the peers of a host or switch that is a process of its own. `place` is the host's index
-/// in the plan, or the number of the switch. The id of the run and the keys come from `run_key`; if
-/// it is nullptr, the id is the digest of the plan. Logs a warning if the plan has no protection.
-/// Throws: TravelError if the connections need a run key and there is none; ConfigError if they
-///         need a key of this host, and its file has none.
+/// in the plan, or the number of the switch. The id of the run and the keys come from `run_key`. If
+/// `run_key` is nullptr, the id is the digest of the plan. Logs a warning if connections of the
+/// plan are not protected (`security: plain`).
+/// Throws: TravelError if the connections need a run key and there is none. ConfigError if the
+///         connections need a key of this host, and the key file of this host has none.
 std::shared_ptr<const Peers> peers_of_process(const Plan& plan, std::uint32_t place,
                                               const RunKey* run_key);
 

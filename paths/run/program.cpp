@@ -108,8 +108,8 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : exit_failed;
 }
 
-/// Prints a message about the trace. Returns the exit code: a failure if a trace was requested but
-/// no record could be written.
+/// Prints a message about the trace. Returns the exit code of the program: a failure if a trace was
+/// requested but no record could be written.
 int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string& program) {
   const TraceOutcome& outcome = *options.trace.outcome;
   const std::string where =

@@ -18,8 +18,8 @@ struct Program {
   std::string name;
   std::string help;
   std::function<void(Thread&)> thread;
-  std::function<void(CLI::App&)> options = {};  ///< adds the program's options
-  /// Runs after the options were read and before any thread.
+  std::function<void(CLI::App&)> options = {};  ///< adds the program's options to its command line
+  /// Runs after the options were read, before any thread starts.
   /// Throws: std::invalid_argument for a wrong combination of options.
   std::function<void(const Plan&, const RunOptions&)> prepare = {};
   std::function<void(const RunSummary&)> finish = {};  ///< runs after all threads have succeeded
@@ -33,7 +33,7 @@ struct Program {
 ///
 /// Returns 0 for success, 1 if a thread failed or output could not be written, 2 for wrong usage or
 /// config. May be called again after it has returned.
-/// Throws: UsageError inside a thread of a run.
+/// Throws: UsageError if the caller is inside a thread of a run.
 int run_program(int argc, char** argv, const WrapperKinds& kinds, const Program& program);
 
 }  // namespace paths

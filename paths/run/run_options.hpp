@@ -13,14 +13,15 @@
 
 namespace paths {
 
-/// How many trace records the hosts of a process wrote and lost; valid after the hosts have ended.
+/// Numbers of trace records that the hosts of a process wrote and lost; valid after the hosts have
+/// ended.
 struct TraceOutcome {
-  std::uint64_t written = 0;  ///< number of records in the trace
+  std::uint64_t written = 0;  ///< number of records written into the trace
   std::uint64_t lacking = 0;  ///< number of records lost by overflow or by write errors
 };
 
 struct TraceOptions {
-  std::string directory;             ///< "" = no trace
+  std::string directory;             ///< directory of the trace; "" = no trace
   std::vector<std::string> command;  ///< command line, written into the trace
   std::shared_ptr<TraceOutcome> outcome = std::make_shared<TraceOutcome>();
 };
@@ -29,10 +30,10 @@ struct RunOptions {
   runtime::ClockKind clock = runtime::ClockKind::steady;
   std::uint64_t seed = 1;
   bool is_one_host = false;
-  std::uint32_t host = 0;       ///< index of the host, if is_one_host
-  std::size_t stack_bytes = 0;  ///< stack size per thread; 0 = as the plan says
-  /// Key of the run, for processes that run one host; nullptr = none. A run without a key has the
-  /// digest of the plan as its id.
+  std::uint32_t host = 0;       ///< index of the host to run, if is_one_host is true
+  std::size_t stack_bytes = 0;  ///< stack size per thread; 0 = size in the plan
+  /// Key of the run, for processes that run one host; nullptr = no key. Without a key, the digest
+  /// of the plan is the id of the run.
   std::shared_ptr<const RunKey> run_key = nullptr;
   TraceOptions trace = {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_plan.cpp — execution of the threads of a process, and reports of their ends.
+// paths/run/run_plan.cpp — execution of a process's threads, and reports of their failures.
 #include "paths/run/run_plan.hpp"
 
 #include <cxxabi.h>
@@ -39,7 +39,7 @@ class PlanRun {
     } catch (const runtime::Deadlock& deadlock) {
       std::vector<std::string> failures = hosts_.failures();
       if (failures.empty()) throw;
-      // The deadlock is listed last, because an earlier failure may be its cause.
+      // The deadlock is listed last, because an earlier failure may be the cause of the deadlock.
       failures.emplace_back(deadlock.what());
       return failures;
     }
@@ -65,12 +65,13 @@ class PlanRun {
   }
 
   // Failures are handled in functions that are not inlined. The function in which a thread waits
-  // then needs little stack: very many threads may wait, and each should touch only one page.
+  // then needs little stack. Very many threads may wait, and each of them should touch only one
+  // page of its stack.
 
   struct Ended {
     std::string failure;
-    // If the failure of a round ended the thread: that failure. All contributors of the round have
-    // received it, too.
+    // Failure of the round that ended the thread; nullopt if no round ended it. All contributors of
+    // the round have received this failure, too.
     std::optional<TravelError> told = {};
   };
 
@@ -82,7 +83,7 @@ class PlanRun {
     hosts_.add_failure(whose);
     connections.sender().note_failure(whose);
     if (ended.told)
-      thread.fail(*ended.told);  // the thread's other rounds get the same failure
+      thread.fail(*ended.told);  // other rounds of the thread fail with the same error
     else
       thread.fail(fmt::format("{} failed: {}", name, failure));
   }
@@ -150,7 +151,7 @@ class PlanRun {
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
-  std::vector<std::unique_ptr<Thread>> threads_;  // includes ended threads
+  std::vector<std::unique_ptr<Thread>> threads_;  // threads of the run, including ended ones
   const std::uint32_t forks_ = runtime::forks_until_here();
 };
 

@@ -22,12 +22,12 @@ namespace paths {
 
 /// Thread of the plan, and the program thread attached to it. Guarded by the session's mutex.
 struct Attached::Seat {
-  std::string name;  // "thread alpha-0/3"
+  std::string name;  // name for messages, such as "thread alpha-0/3"
   Host* host = nullptr;
   std::uint32_t index = 0;
   std::uint64_t takings = 0;                         // number of attachments so far
-  std::unique_ptr<Thread> thread;                    // used by the attached thread only
-  std::unique_ptr<runtime::ThreadAttachment> visit;  // nullptr unless a thread is attached
+  std::unique_ptr<Thread> thread;                    // only the attached thread uses it
+  std::unique_ptr<runtime::ThreadAttachment> visit;  // nullptr if no program thread is attached
 
   bool is_taken() const { return visit != nullptr; }
   void free() {
@@ -63,7 +63,7 @@ RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")
     throw base::UsageError(
         "a session on the virtual clock, as PATHS_CLOCK says: its threads live on the steady one");
-  // The variable is removed even if it is not used.
+  // take_run_key() removes PATHS_RUN_KEY from the environment even if `options` has a key already.
   if (auto run_key = take_run_key(); options.run_key == nullptr)
     options.run_key = std::move(run_key);
   if (const std::string trace = environment_variable("PATHS_TRACE");
@@ -84,19 +84,20 @@ class Attached::State {
 
   void start();
   Seat& attach(std::string_view host, std::uint32_t index);
-  /// Detaches the calling thread. Throws: UsageError if it must not detach now.
+  /// Detaches the calling thread.
+  /// Throws: UsageError if the thread must not detach now.
   void detach(Seat& seat, std::uint64_t taking);
-  /// Detaches now, if the calling thread is the attached one; otherwise when the attached thread
-  /// ends. Any thread may call this function. Reports no error.
+  /// Detaches the attached thread: now if it is the calling thread, otherwise when the attached
+  /// thread ends. Any thread may call this function. Reports no error.
   void drop(Seat& seat, std::uint64_t taking) noexcept;
-  /// Begins the end of the session. The caller must then call finish(). Throws: UsageError if a
-  /// thread is attached, or if the session has ended.
+  /// Begins the end of the session. The caller must then call finish().
+  /// Throws: UsageError if a thread is attached, or if the session has ended.
   void begin_end();
   std::vector<std::string> finish();
   /// Ends the session now, or when the last attached thread detaches.
   void abandon() noexcept;
-  /// Returns whether this process created the session. A forked process has a copy of the session's
-  /// memory, but not its threads.
+  /// Returns whether this process created the session. A process forked from this process has a
+  /// copy of the session's memory, but not the session's threads.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
  private:
@@ -117,7 +118,8 @@ class Attached::State {
   bool is_abandoned_ = false;
 };
 
-/// Throws: UsageError if the caller must neither attach to the session nor end it.
+/// Throws: UsageError if the calling process was made by fork, or if the caller is inside a run.
+///         Such a caller must neither attach to the session nor end the session.
 void Attached::State::refuse_here(std::string_view what) const {
   if (!is_of_this_process())
     throw base::UsageError(fmt::format("{} in a process that was made by fork", what));
@@ -213,7 +215,8 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
 }
 
 /// Ends an abandoned session if no thread is attached. Logs the failures, because no caller
-/// receives them. Requires: `lock` held. Unlocks it if the session ends.
+/// receives them. Unlocks `lock` if the session ends.
+/// Requires: `lock` held.
 void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   if (!is_abandoned_ || is_over_ || !taken().empty()) return;
   is_over_ = true;
@@ -227,14 +230,14 @@ void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   };
   if (!runtime::is_inside_a_run()) return end();
   try {
-    runtime::do_outside_of_runs(end);  // this thread is attached to another session
+    runtime::do_outside_of_runs(end);  // the calling thread is attached to a different session
   } catch (const std::system_error& error) {
     spdlog::warn("the end of a session: no thread for it: {}", error.what());
   }
 }
 
-/// Returns the names of the plan's threads to which a live program thread is attached. Requires:
-/// mutex_ held.
+/// Returns the names of the plan's threads to which a live program thread is attached.
+/// Requires: mutex_ held.
 std::vector<std::string> Attached::State::taken() {
   std::vector<std::string> names;
   for (std::vector<Seat>& seats : seats_)
@@ -282,8 +285,9 @@ std::vector<std::string> Attached::State::finish() {
   return failures;
 }
 
-/// Ends a thread of the plan. Requires: called in a context (OS thread or fiber) for this thread
-/// only, because the release of its paths may wait for other threads.
+/// Ends a thread of the plan.
+/// Requires: the calling context (OS thread or fiber) ends only this thread, because the release of
+///           the thread's paths may wait for other threads.
 void Attached::State::end_thread(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
   if (!seat.thread)

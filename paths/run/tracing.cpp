@@ -57,7 +57,8 @@ void Tracing::reserve(eventspace::Recorder& recorder, std::size_t virtual_lane_r
 }
 
 void Tracing::made(Deployment& deployment) {
-  // Capacity of the recorder. It is small, because there may be many deployments.
+  // Capacity in records of a lane of the deployment's recorder. The capacity is small, because
+  // there may be many deployments.
   constexpr std::size_t lane_records_of_deployment = 1 << 10;
   const auto directory = std::filesystem::path(options_.directory) /
                          eventspace::further_traces_folder_name /
@@ -106,7 +107,7 @@ void Tracing::flush_all() {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
-      // Reports the failure immediately, because the run may be long or may be killed.
+      // Reports the failure now, not at the end, because the run may be long or may be killed.
       spdlog::warn("{}; nothing more of {} is traced", one.failure, one.name);
     }
   }

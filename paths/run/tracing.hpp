@@ -15,39 +15,41 @@
 
 namespace paths {
 
-/// Writes the trace records of a process's hosts, from their start to their end. A deployment that
-/// Host::deploy() has made has its own trace, in the folder wirings/LABEL.NUMBER of the trace.
+/// Writes the trace records of a process's hosts, from their start to their end. Each deployment
+/// that Host::deploy() makes has a trace of its own, in the folder wirings/LABEL.NUMBER of the
+/// trace directory.
 ///
-/// Owns:    the writers; borrows runtime and hosts, which outlive it.
-/// Throws:  std::runtime_error, naming the file, if it cannot be created or exists already.
-/// Context: a recorder that is full writes its records itself, so that none is lost. This class is
-///          for the virtual clock, where writing takes no time. LiveTracing is for the steady
-///          clock.
+/// Owns:    the writers. Borrows runtime and hosts, which outlive this object.
+/// Throws:  std::runtime_error that names the file, if a file cannot be created or exists already.
+/// Context: a full recorder writes its records itself, so that no record is lost. This class is for
+///          the virtual clock, where writing takes no time. LiveTracing is for the steady clock.
 class Tracing : public DeploymentWatcher {
  public:
-  /// Total capacity, in records, of all recorders on the virtual clock, where there may be
-  /// thousands of recorders.
+  /// Approximate number of records for which all recorders of a run on the virtual clock have
+  /// memory together. Such a run may have thousands of recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
 
-  /// `kinds` outlives this object.
+  /// Requires: `kinds` outlives this object.
   Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds& kinds,
           std::uint64_t seed, TraceOptions options);
   ~Tracing() override;
 
-  void add(Host& host);  ///< called before Host::start()
+  void add(Host& host);  ///< must be called before Host::start()
   /// Called in a thread or fiber of the runtime, after the last add().
   virtual void start() {}
   /// Writes the remaining records. Returns, for each host with an incomplete trace, a line with the
-  /// number of lost records and the reason. Requires: all hosts have ended.
+  /// number of lost records and the reason.
+  /// Requires: all hosts have ended.
   virtual std::vector<std::string> finish();
 
  protected:
   const std::vector<Host*>& hosts() const { return hosts_; }
-  /// After this call, deployments call no function of this object any more.
+  /// After this call, deployments no longer call functions of this object.
   void stop_watching();
-  /// Writes the records that were made so far.
+  /// Writes the records that the hosts have recorded so far.
   void flush_all();
-  /// Ends the task `watch` before the trace of `view` ends.
+  /// Stores `watch`, the task that reads clocks for the trace of `view`. The task is ended before
+  /// the trace of `view` ends.
   void note_clock_watch(const HostView& view, std::shared_ptr<runtime::Task> watch);
   void wired(Deployment& /*deployment*/) override {}
 
@@ -57,9 +59,9 @@ class Tracing : public DeploymentWatcher {
   /// Owner of one trace: a host, or a deployment of the host that Host::deploy() has made.
   struct Traced {
     HostView* view = nullptr;
-    std::string name;  ///< name in messages
+    std::string name;  ///< name of the owner in error messages
     std::unique_ptr<eventspace::TraceWriter> writer;
-    std::string failure = {};                    ///< failure of the writer
+    std::string failure = {};                    ///< error of the writer; "" if there is no error
     std::shared_ptr<runtime::Task> clocks = {};  ///< task that reads the clocks of peers
   };
   void made(Deployment& deployment) override;
@@ -67,8 +69,8 @@ class Tracing : public DeploymentWatcher {
 
   void trace(const std::filesystem::path& directory, HostView& view, std::string name,
              std::size_t virtual_lane_records);
-  /// Reserves memory for records. On the virtual clock a lane of the recorder has
-  /// `virtual_lane_records`.
+  /// Reserves memory for records in `recorder`. On the virtual clock each lane of the recorder gets
+  /// memory for `virtual_lane_records` records.
   virtual void reserve(eventspace::Recorder& recorder, std::size_t virtual_lane_records) const;
   virtual std::string clock_name() const { return "virtual"; }
   eventspace::TraceHeader header_of(const HostView& view) const;
@@ -81,8 +83,8 @@ class Tracing : public DeploymentWatcher {
   const TraceOptions options_;
   const std::uint64_t seed_;
   std::vector<Host*> hosts_;
-  runtime::Mutex mutex_;      // guards traced_ and lacks_; also held while flushing
-  std::list<Traced> traced_;  // a list, because entries must keep their memory addresses
+  runtime::Mutex mutex_;      // guards traced_ and lacks_; held while records are written
+  std::list<Traced> traced_;  // a list, so that entries keep their addresses
   std::vector<std::string> lacks_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/address.cpp — lookup of host names, and texts about addresses
+// paths/wire/address.cpp — lookup of host names, and error texts about addresses
 #include "paths/wire/address.hpp"
 
 #include <arpa/inet.h>
@@ -26,8 +26,7 @@ std::string name_in(const std::string& address) {
   return address.substr(scheme.size(), colon - scheme.size());
 }
 
-/// Returns whether `name` is a host name that must be looked up, and not an IP address or
-/// "localhost".
+/// Returns whether `name` must be looked up. IP addresses and "localhost" need no lookup.
 bool is_open(const std::string& name) {
   in_addr digits{};
   return !name.empty() && name != "*" && name != "localhost" && !name.starts_with('[') &&

@@ -11,9 +11,9 @@
 
 namespace paths {
 
-/// Sends the frames of a connection by another transport. A transport needs a Detour if it finds
-/// out only after connect() that it cannot carry the connection. The receiver still knows the
-/// connection by its original number.
+/// Sends the frames of one transport's connections by a second transport. The first transport needs
+/// a Detour if it finds out only after connect() that it cannot carry a connection. The receiver
+/// still identifies the connection by its original number.
 ///
 /// Thread-safe: yes.
 class Detour {
@@ -21,7 +21,7 @@ class Detour {
   /// Requires: `by` outlives all calls of this object except original().
   explicit Detour(Transport& by) : by_(by) {}
 
-  /// Opens a connection of the other transport for the frames of the connection `original`.
+  /// Opens a connection of the second transport for the frames of the connection `original`.
   ConnectionId connect(ConnectionId original, std::uint32_t host) {
     const ConnectionId made = by_.connect(host);
     const runtime::Lock lock(mutex_);
@@ -32,7 +32,7 @@ class Detour {
   void send(ConnectionId connection, Frame&& frame) { by_.send(connection, std::move(frame)); }
   void drop(ConnectionId connection) { by_.drop(connection); }
 
-  /// Returns the original number of a connection of the other transport; nullopt if connect() did
+  /// Returns the original number of a connection of the second transport; nullopt if connect() did
   /// not open this connection.
   std::optional<ConnectionId> original(ConnectionId connection) const {
     if (!is_used_) return std::nullopt;

@@ -18,18 +18,18 @@
 namespace paths {
 namespace {
 
-// docs/reference/wire.md describes the layout of frames. A change of the layout here must change
-// that page, too.
+// docs/reference/wire.md describes the layout of frames. A change of the layout must change both
+// the code here and that page.
 constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte order of frames
 // Maximum size in bytes of each text in a header or in a failure.
 constexpr std::size_t text_bytes_max = 4096;
-constexpr std::uint8_t flag_failure = 1;  // set if the body has the four texts of a failure
-constexpr int cause_shift = 1;  // the bits above flag_failure are the cause of the failure
+constexpr std::uint8_t flag_failure = 1;  // set if the body is the four texts of a failure
+constexpr int cause_shift = 1;            // position of the failure's cause, above flag_failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // flags of a result
 constexpr std::uint8_t flag_returns_moved = 2;
-constexpr std::size_t prelude_bytes = 26;  // bytes of the first part of a header, without its text
+constexpr std::size_t prelude_bytes = 26;  // size of a header's first part, without its text
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
@@ -37,7 +37,7 @@ constexpr std::size_t lane_bytes = 82;
 constexpr std::uint8_t flag_granted = 1;  // flags of a lane frame
 constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_deployment_bytes = 1;
-constexpr std::size_t deployment_bytes = 34;  // bytes of a DeploymentId without its label
+constexpr std::size_t deployment_bytes = 34;  // size of a DeploymentId, without its label
 
 bool is_greeting(FrameKind kind) {
   return kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse;
@@ -47,7 +47,7 @@ bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
 }
 
-static_assert(std::endian::native == std::endian::little);  // frames have this byte order
+static_assert(std::endian::native == std::endian::little);  // the byte order of frames
 
 class ByteWriter {
  public:
@@ -70,8 +70,8 @@ class ByteWriter {
   std::byte* at_;  // next byte to write; the caller provides enough memory
 };
 
-/// Reads the fields of a frame from bytes. If there are too few bytes, all further fields are zero
-/// and good() returns false.
+/// Reads the fields of a frame from bytes. If too few bytes are left for a field, this field and
+/// all later fields are zero, and good() returns false.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : at_(bytes.data()), left_(bytes.size()) {}
@@ -103,8 +103,8 @@ class ByteReader {
     left_ -= size;
     return std::exchange(at_, at_ + size);
   }
-  /// Reads a text and escapes unprintable characters. A foreign host thus cannot control a terminal
-  /// or forge lines of a log.
+  /// Reads a text and escapes unprintable characters.
+  /// Why: without the escapes, a foreign host could control a terminal or forge lines of a log.
   std::string get_text() {
     const auto size = get<std::uint16_t>();
     if (size > text_bytes_max) good_ = false;
@@ -119,8 +119,8 @@ class ByteReader {
   bool good_ = true;
 };
 
-/// Reads several fields of `size` bytes in total, with one check of the remaining bytes. All fields
-/// are zero if fewer bytes are left.
+/// Reads several fields of `size` bytes in total, with one check of the remaining bytes. If fewer
+/// than `size` bytes are left, all fields are zero.
 template <std::size_t size>
 class Fields {
  public:
@@ -141,7 +141,7 @@ class Fields {
 };
 
 /// Returns `time_left` (duration until a deadline) in milliseconds, rounded down. Returns 0 only if
-/// there is no deadline.
+/// `time_left` is 0, which means that there is no deadline.
 std::int32_t milliseconds_left(base::Nanos time_left) {
   if (time_left == base::Nanos(0)) return 0;
   const auto whole = std::chrono::floor<std::chrono::milliseconds>(time_left).count();
@@ -237,7 +237,7 @@ base::Nanos get_span(ByteReader& reader) {
   return reader.good() ? base::Nanos(static_cast<std::int64_t>(nanos)) : base::Nanos(0);
 }
 
-/// Reads the difference of two times; it may be negative.
+/// Reads the difference of two times, which may be negative.
 base::Nanos get_difference(ByteReader& reader) {
   const auto nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
   if (nanos > base::time_max.count() || nanos < -base::time_max.count()) reader.refuse();
@@ -323,8 +323,8 @@ Failure read_failure(std::uint8_t flags, const base::Payload& body) {
                                              static_cast<FailureCause>(flags >> cause_shift));
 }
 
-/// Moves the body to the field that frames of this kind use for it. Returns false if frames of this
-/// kind must not have such a body.
+/// Moves the body to the member of `frame` that frames of its kind use for the body. Returns false
+/// if frames of this kind must not have such a body.
 bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
   if ((flags & flag_failure) != 0) {
     frame.operation.failure = read_failure(flags, body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/multiplexer.cpp — owners of connections and calls to their receivers
+// paths/wire/multiplexer.cpp — passing of each frame to the sub-transport that owns its connection
 #include "paths/wire/multiplexer.hpp"
 
 #include <utility>
@@ -22,7 +22,7 @@ bool Multiplexer::give(ConnectionId connection, SubTransport& share,
   return true;
 }
 
-/// Marks a call inside a sub-transport's receiver. stop() of the sub-transport waits until this
+/// Marks a call inside the receiver of a sub-transport. SubTransport::stop() waits until this
 /// object is destroyed.
 class Multiplexer::Inside {
  public:
@@ -41,8 +41,9 @@ void Multiplexer::pass_on(ConnectionId connection, SubTransport& share, Frame&& 
   Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
-/// Returns the owner of the connection; nullptr if there is none. If there is an owner, the caller
-/// must construct an Inside for it.
+/// Returns the sub-transport that owns the connection, and counts a call inside its receiver. The
+/// caller must construct an Inside for this call. Returns nullptr if no sub-transport owns the
+/// connection.
 Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
@@ -51,7 +52,8 @@ Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   return known->second.share;
 }
 
-/// Ends a call inside the receiver. The sub-transport may be destroyed immediately afterwards.
+/// Notes the end of a call inside the receiver of `share`. Immediately after this, `share` may be
+/// destroyed.
 void Multiplexer::leave(SubTransport& share) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -76,8 +78,8 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
-/// Delivers short frames until the sub-transport is closed. stop() closes the sub-transport, and
-/// then waits for calls of deliver() that began earlier.
+/// Delivers short frames until the sub-transport is closed. SubTransport::stop() closes the
+/// sub-transport, and then waits for the calls of deliver() that began before.
 class Multiplexer::End final : public ShortEnd {
  public:
   End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)
@@ -127,7 +129,7 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
 }
 
 ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host) {
-  // The mutex is held, so that no frame is delivered before owners_ contains the connection.
+  // Holds the mutex, so that no frame is delivered before owners_ contains the connection.
   const runtime::Lock lock(all_.mutex_);
   const ConnectionId connection = all_.transport_->connect(number_of(host));
   all_.owners_[connection] = {this, true};

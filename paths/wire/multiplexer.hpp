@@ -14,26 +14,28 @@
 
 namespace paths {
 
-/// Host numbers in the run, by index in a plan; nullptr if index and number are equal. Hosts share
-/// the list. Copies per host would take memory proportional to the square of the number of hosts.
+/// List of host numbers in the run, indexed by the hosts' indexes in a plan; nullptr if each index
+/// equals the number. All hosts of a process share one list.
+/// Why: a list for each host would take memory in proportion to the square of the number of hosts.
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// Lets several users of one host, such as deployments, share one transport, with connections of
-/// their own. Each user has a sub-transport. An incoming frame goes to the sub-transport that made
-/// the connection of the frame, or that received this connection by give().
+/// Lets several users of one host, such as deployments, share one transport. Each user has a
+/// sub-transport with connections of its own. An incoming frame goes to the sub-transport that owns
+/// the connection of the frame. A sub-transport owns the connections that it made, and those that
+/// give() has given to it.
 ///
-/// Owns:        the transport. Must outlive its sub-transports.
+/// Owns:        the transport. The multiplexer must outlive its sub-transports.
 /// Thread-safe: yes.
 class Multiplexer final : public Receiver {
  public:
-  /// One user's part of the transport. The user calls start(), which sets the receiver, before
-  /// connect(). A call of stop() drops the connections that the sub-transport has made, and forgets
-  /// those that peers have made. Then it blocks until no call is inside the receiver. The receiver
-  /// may be destroyed afterwards.
+  /// One user's part of the transport. The user must call start(), which sets the receiver, before
+  /// connect(). stop() drops the connections that the sub-transport has made, and forgets the
+  /// connections that peers have made. Then stop() blocks until no call is inside the receiver.
+  /// After stop() the receiver may be destroyed.
   class SubTransport;
-  /// `others` receives frames of connections that no sub-transport owns. A connection has no owner
-  /// before give(), if a peer made it, and after its sub-transport has stopped. `others` may give
-  /// such connections to a sub-transport.
+  /// `others` receives the frames of connections that no sub-transport owns. A connection that a
+  /// peer made has no owner before give(). A connection loses its owner when its sub-transport
+  /// stops. `others` may call give() for a connection without an owner.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
 
   /// Starts and stops the transport of all sub-transports.
@@ -44,10 +46,10 @@ class Multiplexer final : public Receiver {
   /// run.
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
-  /// Gives the connection, which a peer has made, to the sub-transport `share`. Returns false if
-  /// that sub-transport has stopped. After true, the caller must call pass_on() with the first
-  /// frame. The sub-transport does not stop before that call. `source` is the peer's address, if
-  /// the caller read it when the first frame arrived.
+  /// Gives a connection that a peer has made to the sub-transport `share`. Returns false if `share`
+  /// has stopped. If give() returns true, the caller must call pass_on() with the first frame.
+  /// stop() of `share` waits for this call. `source` is the peer's address, if the caller read it
+  /// when the first frame arrived.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
@@ -99,7 +101,7 @@ class Multiplexer::SubTransport final : public Transport {
   Multiplexer& all_;
   const HostNumbers numbers_;
   Receiver* receiver_ = nullptr;  // guarded by the mutex; stays valid while inside_ > 0
-  std::uint64_t inside_ = 0;      // number of calls inside receiver_, except ShortEnd::deliver()
+  std::uint64_t inside_ = 0;      // number of calls inside receiver_, without ShortEnd::deliver()
   const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);
 };
 

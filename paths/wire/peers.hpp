@@ -19,10 +19,11 @@ namespace paths {
 class Keyring;
 
 /// Part of a plan on which hosts must agree before they exchange frames: names, addresses and
-/// connections. It is equal on all hosts, except for `keyring`. Hosts, graphs and paths are
+/// connections. All members except `keyring` are equal on all hosts. Hosts, graphs and paths are
 /// identified by their index in the plan.
 struct Peers {
-  /// A connection that another host makes to this peer. Its frames enter the stage `stage`.
+  /// A connection that another host makes to this peer. The operations on the connection enter the
+  /// stage `stage`.
   struct Arrival {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
@@ -32,21 +33,22 @@ struct Peers {
     std::string address;  ///< such as "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
-    bool is_switch = false;  ///< whether it is an emulated switch for lanes, not a host
-    /// Hosts to which this peer connects only in order to notice their loss. Each of these hosts
-    /// has an Arrival with no_stage for this connection. Empty if hosts are not processes, or if
-    /// the run does not need all hosts.
+    bool is_switch = false;  ///< whether this entry is an emulated switch for lanes, not a host
+    /// Hosts to which this peer connects only in order to notice their loss. In the entry of each
+    /// of these hosts, `arrivals` contains the connection, with no_stage. Empty if hosts are not
+    /// processes, or if the run does not need all hosts.
     std::vector<std::uint32_t> meets = {};
-    /// Host whose key this peer has: the host itself, or for a switch the exit of its cluster.
+    /// Name of the host whose key this peer uses. A host uses its own key. A switch uses the key of
+    /// the exit of its cluster.
     std::string key_owner = {};
   };
-  /// All hosts. Emulated switches follow after the last host.
+  /// All hosts, and after the last host the emulated switches.
   std::vector<Peer> hosts;
   std::size_t clusters = 0;
   std::vector<std::string> graphs;
   std::vector<std::uint32_t> graph_of_path;  ///< graph of each path: index into `graphs`
   bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
-  /// If true, a host that cannot use shared memory fails.
+  /// Whether a host that cannot use shared memory fails instead of using sockets.
   bool requires_shared_memory = false;
   /// Whether each host is a process of its own. Processes of a machine may then map elements.
   bool are_processes = false;

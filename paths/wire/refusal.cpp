@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/refusal.cpp — the five words of refusals, and the frame that carries one
+// paths/wire/refusal.cpp — the words of refusals, their frames, and the texts for refused hosts
 #include "paths/wire/refusal.hpp"
 
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 
 namespace paths {
 
-/// Logs rejected peers: each source once, and at most sources_max sources. Without this limit, a
-/// peer that makes many connections or sends many bad frames could fill the log.
+/// Logs rejected peers: each source once, and at most sources_max sources.
+/// Why: without these limits, a peer could fill the log by many connections or bad frames.
 ///
 /// Thread-safe: yes.
 class RejectionLog {
@@ -17,8 +17,8 @@ class RejectionLog {
   static constexpr std::size_t sources_max = 32;
 
   explicit RejectionLog(std::string host) : host_(std::move(host)) {}
-  /// Logs `what`, unless something was logged for `source` before. `source` is an address; empty if
-  /// unknown.
+  /// Logs `what`, unless a text was logged for `source` before. `source` is an address; "" if the
+  /// address is not known.
   void tell(const std::string& source, const std::string& what);
 
  private:

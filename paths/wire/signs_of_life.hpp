@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/signs_of_life.hpp — times of the last frames from and to a peer, and states of peers
+// paths/wire/signs_of_life.hpp — times of the last frames of a peer, and detection of silent peers
 #pragma once
 #include <fmt/format.h>
 
@@ -21,8 +21,7 @@ struct LivenessTimes {
   base::Nanos silent =
       std::chrono::seconds(15);  ///< duration without a frame after which a peer counts as gone
 
-  /// Returns these durations, shortened for a host that stops waiting for silent peers after
-  /// `longest`.
+  /// Returns these durations, shortened so that a peer counts as gone after at most `longest`.
   LivenessTimes at_most(base::Nanos longest) const {
     constexpr int beats_per_silence = 4;
     const base::Nanos shorter = std::min(silent, longest);
@@ -37,30 +36,31 @@ struct LivenessTimes {
 
 /// What the operating system knows about the peer of a connection.
 struct PeerContact {
-  bool is_local = false;  ///< whether the peer is a process of this machine, and exists
+  bool is_local = false;  ///< whether the peer is an existing process of this machine
   std::optional<base::Nanos> since_bytes = {};  ///< duration since the peer's last bytes arrived
   /// Duration since the peer's machine last acknowledged bytes.
   std::optional<base::Nanos> since_acknowledgement = {};
 };
 
-/// Returns a text about a peer from which no frame has arrived for the duration `silence`. The peer
-/// is frozen if its machine still acknowledges bytes, and unreachable if nothing does.
+/// Returns a text about a peer from which no frame has arrived for the duration `silence`. The text
+/// calls the peer frozen if its process exists on this machine, or if its machine still
+/// acknowledges bytes. If its machine acknowledges nothing, the text calls the peer unreachable.
 inline std::string silence_text(const PeerContact& contact, base::Nanos silence) {
   const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(silence);
   const std::string age = base::format_time(silence < std::chrono::seconds(1) ? silence : tenths);
   if (contact.is_local)
     return fmt::format("frozen: its process exists, but gave no sign of life for {}", age);
   if (!contact.since_acknowledgement) return fmt::format("it gave no sign of life for {}", age);
-  // A reachable machine acknowledges each beat. For an unreachable one, the last acknowledgement is
-  // nearly as old as the last frame.
+  // A reachable machine acknowledges each heartbeat. If the machine is unreachable, the last
+  // acknowledgement is nearly as old as the last frame.
   if (*contact.since_acknowledgement < silence / 2)
     return fmt::format("frozen: its machine answers, but it gave no sign of life for {}", age);
   return fmt::format("unreachable: nothing from its machine, not even acknowledgements, for {}",
                      age);
 }
 
-/// Times of the last frames between this host and one peer. A frame only sets a flag; the next
-/// periodic check takes the current time as the time of the frame.
+/// Times of the last frames between this host and one peer. A frame only sets a flag. The next
+/// periodic check then takes the time of the check as the time of the frame.
 ///
 /// Thread-safe: no; guarded by its owner's mutex.
 class SignsOfLife {
@@ -72,8 +72,8 @@ class SignsOfLife {
     if (std::exchange(has_arrived_, false) || !last_arrival_) last_arrival_ = now;
     return now - *last_arrival_;
   }
-  /// Returns whether this host must send a sign of life, because it has sent the peer no frame for
-  /// the duration `beat`.
+  /// Returns whether this host must send a sign of life to the peer. This is so if it has sent no
+  /// frame to the peer for the duration `beat`.
   bool needs_beat(base::Nanos now, base::Nanos beat) {
     if (std::exchange(has_left_, false)) last_departure_ = now;
     if (last_departure_ && now - *last_departure_ < beat) return false;
@@ -86,8 +86,8 @@ class SignsOfLife {
   std::optional<base::Nanos> last_arrival_, last_departure_;
 };
 
-/// Detects that this host itself was stopped between two checks. It must then not count that time
-/// as silence of its peers, because it has not read their frames.
+/// Detects that this host was stopped between two checks of its peers. The duration of the stop
+/// must not count as silence of the peers, because this host has not read their frames.
 class OwnStops {
  public:
   bool was_stopped(base::Nanos now, const LivenessTimes& times) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/transports.cpp — choice of the transport of a frame, and numbers of connections
+// paths/wire/transports.cpp — choice of a transport for each connection, and check of descriptors
 #include "paths/wire/transports.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ class Transports::Entrance final : public Receiver {
   }
 
  private:
-  /// Returns the number under which the receiver knows the connection.
+  /// Returns the number by which the receiver knows the connection.
   ConnectionId known(ConnectionId connection) const {
     const Detour* const detour = transports_.detour_.get();
     const auto original =
@@ -116,13 +116,15 @@ void Transports::stop() {
 
 namespace {
 
-// Measured numbers of descriptors. ZeroMQ: a fixed number, and a number for each outgoing socket.
-// Shared memory: a fixed number, and a number for each end of a link.
+// Measured numbers of descriptors that ZeroMQ uses: in total, and in addition for each outgoing
+// socket.
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
+// Measured numbers of descriptors that shared memory uses: in total, and in addition for each end
+// of a link.
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 
-/// Returns the peer of each outgoing connection of `host`, or of each incoming one. A peer with
-/// several connections is several times in the result.
+/// Returns the peer of each outgoing connection of `host` (`outgoing` = true), or of each incoming
+/// connection. A peer with several connections is several times in the result.
 std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
@@ -147,7 +149,7 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
   std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {
-    std::uint32_t last = host;  // peer counted last; one link carries all connections to a peer
+    std::uint32_t last = host;  // last counted peer; one link carries all connections to a peer
     for (const std::uint32_t other : connections_of(peers, host, outgoing)) {
       if (!share_memory(peers, host, other))
         needed += outgoing ? descriptors_of_outgoing : 1;
@@ -158,8 +160,8 @@ std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool ha
   return needed;
 }
 
-/// Throws if the process may have too few descriptors for `more` further ones. ZeroMQ would end the
-/// process or wait forever if it could not open one.
+/// Throws if the process may not be allowed to open `more` further descriptors.
+/// Why: if ZeroMQ could not open a descriptor, it would end the process or wait for ever.
 void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
   const std::uint64_t most = runtime::raise_descriptor_limit();
   const std::uint64_t needed = runtime::open_descriptors() + more;

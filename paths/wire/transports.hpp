@@ -14,13 +14,14 @@
 namespace paths {
 
 /// Combines several transports of one host. Sends the frames to a peer by the first transport that
-/// reaches it, and receives frames on all transports.
+/// reaches the peer, and receives frames on all transports.
 ///
 /// Owns:        the transports, at least one.
-/// Thread-safe: the same functions as Transport.
+/// Thread-safe: the functions that are thread-safe in Transport.
 class Transports final : public Transport {
  public:
-  /// `detour` sends frames of the first transport's connections by one of the other transports.
+  /// `detour` sends frames of the first transport's connections by one of the other transports;
+  /// nullptr if there is no detour.
   explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
@@ -40,8 +41,8 @@ class Transports final : public Transport {
  private:
   class Entrance;  // receives the frames of one transport
   std::size_t first_that_reaches(std::uint32_t host) const;
-  /// Each transport numbers its own connections. A number of this class is a transport's number
-  /// combined with the index of the transport.
+  /// Returns the number of a connection in this object. It combines the number `theirs` that the
+  /// transport has given to the connection with the index of the transport.
   ConnectionId ours(ConnectionId theirs, std::size_t index) const {
     return theirs * transports_.size() + index;
   }
@@ -55,10 +56,10 @@ class Transports final : public Transport {
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
-/// Returns the transport of `host` for runs in which each host is a process. It uses shared memory
-/// to other hosts of the same machine, unless the plan forbids that, and ZeroMQ to all other hosts.
-/// If the system provides no shared memory, ZeroMQ carries all frames. In all other respects like
-/// make_zmq_transport().
+/// Returns the transport of `host` for runs in which each host is a process. The transport uses
+/// shared memory to other hosts of the same machine, unless the plan forbids shared memory. It uses
+/// ZeroMQ to all other hosts, or to all hosts if the system provides no shared memory. In all other
+/// respects the transport is like that of make_zmq_transport().
 /// Throws: TravelError if the process is not allowed to open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/exact.cpp — a tree in each cluster, whose roots exchange values.
+// paths/config/algorithms/exact.cpp — words for a tree in each cluster, and exchange between the
+// roots.
 //
 // The roots push their values to each other (Kielmann et al. 1999), or pull them from each other
 // (Bongo et al. 2004).

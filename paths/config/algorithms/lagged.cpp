@@ -23,9 +23,11 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
   telling.check = "lagged_check";
   telling.settings = {late, collective.entry_of("every", every)};
   telling.tuple = batch_template();
-  // The element must keep every batch that another cluster has not read. `kept` is the maximum
-  // number of such batches, because a cluster cannot continue without the batches of the other
-  // clusters. Batches that were read are axed.
+  // The element must keep every batch of its cluster that another cluster has not read yet. Suppose
+  // that the cluster is in round i. It has read values of round i - rounds from every other
+  // cluster, so every other cluster has reached that round. Every other cluster has therefore read
+  // the cluster's values up to round i - 2 * rounds. At most 2 * rounds / every batches are unread;
+  // 3 more batches allow for rounding. A cluster axes the batches that it has read.
   telling.kept = 2 * rounds / every + 3;
   telling.skips = false;
   collective.write_all_to_all(telling);

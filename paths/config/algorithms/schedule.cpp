@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/schedule.cpp — schedules between hosts instead of trees.
+// paths/config/algorithms/schedule.cpp — words that select a schedule of messages, not a tree.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

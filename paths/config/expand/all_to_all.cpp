@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/all_to_all.cpp — a tree in each cluster, whose roots exchange their values.
+// paths/config/expand/all_to_all.cpp — a tree in each cluster, and exchange of values between the
+// roots.
 #include <fmt/format.h>
 
 #include <utility>

@@ -55,8 +55,8 @@ void ClusterTransfers::write_push(std::uint32_t into, std::uint32_t from) {
 }
 
 /// Writes the elements and the path by which the cluster `into` requests tuples of the cluster
-/// `from`. Each of the two clusters gets an element for the requests, and the path leads from one
-/// element to the other.
+/// `from`. Each of the two clusters gets an element for the requests, and the path leads from the
+/// element of `into` to the element of `from`.
 void ClusterTransfers::write_asks(std::uint32_t into, std::uint32_t from) {
   const std::uint32_t here = root_of(all_, collective_, into);
   const std::uint32_t there = root_of(all_, collective_, from);
@@ -66,8 +66,8 @@ void ClusterTransfers::write_asks(std::uint32_t into, std::uint32_t from) {
   writer_.element(asked, there, ask_template(), 1, position_);
   Way way = {in_place("push", {entry("from", word(asks, position_))}, position_)};
   routes_.route(way, here, there, collective_.name);
-  // Only a failure puts an error mark into the element. The regular end of a cluster does not: the
-  // cluster then sends no more requests, and no other cluster waits for one.
+  // Only a failure puts an error mark into the element. The regular end of the cluster `into` needs
+  // no mark, because no cluster waits for a further request of `into`.
   way.push_back(marked_store(asked, "failures", position_));
   add_path(here, std::move(way));
 }

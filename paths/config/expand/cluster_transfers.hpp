@@ -10,18 +10,18 @@
 
 namespace paths::expansion {
 
-/// Returns a name for an element or a wrapper of a collective.
+/// Returns the name COLLECTIVE.PART for an element or a wrapper of a collective.
 std::string name_in(const MultiCluster::Collective& collective, std::string_view part);
 /// Returns the host that is the root of a cluster in a collective.
 std::uint32_t root_of(const MultiCluster& all, const MultiCluster::Collective& collective,
                       std::uint32_t cluster);
 
 /// Writes the paths of a collective that bring tuples from the root of the cluster `from` to the
-/// root of the cluster `into`. TransferWord::expand calls these functions.
+/// root of the cluster `into`. TransferWord::expand calls functions of this class.
 class ClusterTransfers {
  public:
-  /// `skips`: whether other clusters may skip all results but the newest. All other arguments
-  /// outlive this object.
+  /// `skips` tells whether other clusters may skip all results except the newest.
+  /// Requires: all other arguments outlive this object.
   ClusterTransfers(const MultiCluster& all, const MultiCluster::Collective& collective, bool skips,
                    Writer& writer, Routes& routes)
       : all_(all),
@@ -35,18 +35,19 @@ class ClusterTransfers {
   void write_push(std::uint32_t into, std::uint32_t from);
   void write_asks(std::uint32_t into, std::uint32_t from);
 
-  /// Returns the name of the element at the root of `into` that gets the tuples of `from`.
+  /// Returns the name of the element that gets the tuples of the cluster `from`. The element is at
+  /// the root of the cluster `into`.
   std::string cache_of(std::uint32_t into, std::uint32_t from) const {
     return between("cache", into, from);
   }
-  /// Returns the name of the element in which the root of `into` requests tuples of `from`.
+  /// Returns the name of the element through which the root of `into` requests tuples of `from`.
   std::string asks_of(std::uint32_t into, std::uint32_t from) const {
     return between("asks", into, from);
   }
 
  private:
-  /// Returns a name for an element at the root of the cluster `here`, which it uses to exchange
-  /// values with the cluster `other`. `kind` is a part of the name.
+  /// Returns the name of an element at the root of the cluster `here`. That root uses the element
+  /// to exchange values with the cluster `other`. `kind` is a part of the name.
   std::string between(std::string_view kind, std::uint32_t here, std::uint32_t other) const;
   void add_path(std::uint32_t host, Way way);
 

@@ -16,14 +16,14 @@ struct ClusterTree {
   std::uint32_t parent_of(std::uint32_t host) const { return nodes[host - hosts.front()].parent; }
   bool has_children(std::uint32_t host) const { return nodes[host - hosts.front()].has_children; }
   /// Returns the slot of the root's own threads in the join at the root. Slots follow the order of
-  /// the hosts. All hosts below one child of the root share the slot of this child.
+  /// the hosts. Each child of the root has one slot, for the child and all hosts below the child.
   std::uint32_t root_slot() const;
 
   struct Node {
-    std::uint32_t parent = 0;  ///< the root is its own parent
+    std::uint32_t parent = 0;  ///< index of the parent host; the root is its own parent
     bool has_children = false;
   };
-  std::vector<Node> nodes;  ///< indexed by host; index 0 is the host hosts.front()
+  std::vector<Node> nodes;  ///< nodes of the hosts, indexed by host minus hosts.front()
 };
 
 /// Returns the tree of a cluster that has threads. Without a fan-out all hosts are children of the

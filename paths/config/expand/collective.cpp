@@ -43,8 +43,8 @@ void CollectiveExpansion::write(base::Mistakes& mistakes) {
   collective_.algorithm.word->expand(*this);
 }
 
-/// Writes the graph of the collective: a section of the low-level config that describes the purpose
-/// of the collective's paths.
+/// Writes the graph of the collective: an entry of the section `graphs` that describes what the
+/// collective's paths do.
 void CollectiveExpansion::write_graph() {
   Entries is = {entry("kind", text(collective_.kind))};
   if (has_algorithms(collective_.kind))
@@ -104,9 +104,9 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
   }
 }
 
-/// Returns the setting `relaxation` for the wrapper that checks the condition. It selects whether
-/// the values of only some clusters may decide the condition. Returns no setting if all clusters
-/// form one tree.
+/// Returns the setting `relaxation` for the wrapper that checks the condition. This setting selects
+/// whether the values of only some clusters may decide the condition. Returns no setting if all
+/// clusters form one tree.
 Entries CollectiveExpansion::decides() const {
   if (!collective_.algorithm.all_to_all) return {};
   return {
@@ -114,7 +114,7 @@ Entries CollectiveExpansion::decides() const {
 }
 
 /// Returns the wrapper that decides a round at the root of a cluster. This wrapper combines the
-/// value of its own cluster with those values of other clusters that the round needs.
+/// value of the own cluster with those values of other clusters that the round needs.
 Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
                                     const Way& combine, const Way& asks) const {
   Entries settings = telling.settings;

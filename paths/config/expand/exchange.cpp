@@ -32,7 +32,8 @@ class Passing {
         entry("host", word(all_.host_name(receiver.host), position)),
         entry("template", exchange_.tuple_template)};
     // If only threads of the receiving host move into the element, no other process needs to map
-    // it. The element is then not shared, even if this host shares its other elements.
+    // the element. The element is then not shared, even if the receiving host shares its other
+    // elements.
     if (!exchange_.shared.is_null() && mover.host != receiver.host)
       settings.push_back(entry("shared", exchange_.shared));
     else if (all_.hosts[receiver.host].space.text() == "shared")

@@ -7,12 +7,13 @@
 
 namespace paths {
 
-/// Returns whether the config has clusters and collectives.
+/// Returns whether the config is high-level: it has at least one of the keys `clusters`, `links`,
+/// `collectives` and `exchanges`.
 bool is_high_level(const base::Settings& settings);
 
 /// Returns the low-level config that a high-level config stands for. Each generated item has the
-/// position of the text from which it was generated. The result must not be used if there were
-/// mistakes.
+/// position of the text from which it was generated. The result must not be used if this function
+/// has added mistakes.
 Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
                  const Overrides& overrides, base::Mistakes& mistakes);
 

@@ -19,9 +19,9 @@ bool says_so(const Settings& shared) { return shared.is_map() || shared.text() =
 
 }  // namespace
 
-/// Reads the addresses of hosts, but only if some element is shared. The check saves time, because
-/// a config may have a million hosts. Reports no mistakes in addresses: the reader of the low-level
-/// config does that later.
+/// Reads the addresses of hosts, but only if some element is shared. This condition saves time,
+/// because a config may have a million hosts. Reports no mistakes in addresses, because the reader
+/// of the low-level config reports them later.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
                    const Overrides& overrides)
     : all_(all) {

@@ -12,18 +12,20 @@
 
 namespace paths::expansion {
 
-/// Adds to a path the wrapper that maps a shared element into the memory of the path's host.
-/// Operations then need no messages to the host that owns the element. The wrapper is added only if
-/// the addresses of both hosts are on one machine, and no link between them is emulated. An
-/// emulated link declares that the hosts are distant.
+/// Decides which paths map a shared element into the memory of the host on which they begin. Such a
+/// path gets the wrapper that maps the element, and operations on the path need no messages to the
+/// host that owns the element. A path gets this wrapper only if the addresses of both hosts are on
+/// one machine, and if no link between the hosts is emulated. An emulated link declares that the
+/// hosts are distant.
 class Machines {
  public:
-  /// All arguments outlive this object. Requires: all hosts are written.
+  /// Requires: all arguments outlive this object, and all hosts are written.
   Machines(const MultiCluster& all, const base::Settings& settings, const Writer& writer,
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
-  /// Adds the wrapper that maps `element` to a path of an exchange.
+  /// Appends to `way`, a path of `exchange`, the wrapper that maps `element`. Does so only if the
+  /// hosts `from` and `home` are on one machine.
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
                    const base::Settings& element, std::uint32_t home) const;
 

@@ -27,7 +27,7 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
 }
 
 /// Adds the wrappers for a step between two hosts of one cluster: wrappers that emulate the network
-/// links of both hosts, and the wrapper that forwards to the other host.
+/// links of both hosts, and the wrapper that forwards to the host `to`.
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
   const Ways::Cluster& cluster = all_.clusters[cluster_of(from)].way;
@@ -76,8 +76,8 @@ void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Setting
                                 asker.text(), all_.cluster_name(cluster)));
 }
 
-/// Adds the wrappers for the step from one cluster to another. The cluster that sends a message
-/// delays it: the cluster `from` delays operations, the cluster `to` delays replies.
+/// Adds the wrappers for the step from one cluster to another. Each message is delayed in the
+/// cluster that sends it: operations in the cluster `from`, replies in the cluster `to`.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;

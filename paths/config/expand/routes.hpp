@@ -18,11 +18,11 @@ namespace paths::expansion {
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
 
 /// Writer of the wrappers that take a path from one host to another: over the networks of clusters,
-/// through their exits, and over the links between them. The host that sends over an emulated link
-/// delays the operations.
+/// through the exits of clusters, and over the links between clusters. Operations over an emulated
+/// link are delayed at the host that sends them.
 class Routes {
  public:
-  /// All arguments outlive this object.
+  /// Requires: all arguments outlive this object.
   Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
@@ -32,8 +32,8 @@ class Routes {
   /// Returns whether two clusters have links in both directions. Reports a missing link as a
   /// mistake at the position of the setting `asker`.
   bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
-  /// Writes the wrapper of an emulated link once for all paths. Returns an item of a path that
-  /// sends operations through the link in one direction.
+  /// Writes the wrapper of an emulated link, unless an earlier call has already written it. Returns
+  /// the item that a path needs to send operations over the link in the direction `role`.
   base::Settings link_stage(const std::string& name, std::uint32_t host,
                             const base::Settings& settings, std::string_view role);
 

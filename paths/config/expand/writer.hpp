@@ -12,8 +12,8 @@
 #include "paths/config/instrument.hpp"
 #include "paths/config/multi_cluster.hpp"
 
-/// Parts of the expansion that only the folder paths/config/expand uses. expand.hpp is the
-/// interface for other folders.
+/// Namespace of the expansion. Only the folder paths/config/expand uses this namespace; expand.hpp
+/// is the interface for other folders.
 namespace paths::expansion {
 
 using Entries = std::vector<base::Settings::Entry>;
@@ -32,8 +32,8 @@ base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);
 
-/// The threads of a host that begin a path. `count` is 0 if the path begins without a thread, in a
-/// wrapper that starts operations itself.
+/// The threads of a host that begin a path. `count` is 0 for a path without threads. The first
+/// wrapper of such a path starts the operations.
 struct Threads {
   std::uint32_t host = 0;
   std::uint32_t first = 0;
@@ -49,14 +49,15 @@ class Writer {
   void host(std::uint32_t host);
   base::Settings hosts() const { return base::Settings::map(hosts_); }
   void element(const base::Settings& name, const base::Settings& settings);
-  /// Writes an element that keeps its newest `keep_newest` tuples; 0 = it keeps all tuples.
+  /// Writes an element that keeps its newest `keep_newest` tuples; 0 = all tuples.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
   /// Writes a wrapper that several paths share, and returns its name. A second call with the same
   /// name writes nothing.
   base::Settings share(const std::string& name, std::string_view kind, std::uint32_t host,
                        const base::Settings& settings, const base::Position& position);
-  /// Adds the key `lanes` to the config, because its hosts send messages without a path.
+  /// Makes finish() add the key `lanes`, which a config needs if its hosts send messages without a
+  /// path.
   void need_lanes() { needs_lanes_ = true; }
   /// Writes a graph: the common description of all paths that name this graph. `is` has the
   /// settings of the graph.
@@ -66,8 +67,8 @@ class Writer {
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
 
-  /// Returns the low-level config: the written sections, together with the low-level keys of
-  /// `settings`.
+  /// Returns the low-level config. It has the sections written so far, and those keys of `settings`
+  /// that are also allowed in a low-level config.
   Expansion finish(const base::Settings& settings);
 
  private:

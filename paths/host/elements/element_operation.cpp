@@ -61,7 +61,7 @@ Result carry_out(pastset::Element& element, const Operation& operation,
     case OperationKind::release:
     case OperationKind::withdraw:
     case OperationKind::traffic:
-    case OperationKind::clock: break;  // kinds that do not concern the element
+    case OperationKind::clock: break;  // no effect: such operations do not concern an element
   }
   return {};
 }

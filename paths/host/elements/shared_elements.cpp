@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/elements/shared_elements.cpp — shared spaces of this host and of other hosts.
+// paths/host/elements/shared_elements.cpp — creation and mapping of shared spaces and elements.
 #include "paths/host/elements/shared_elements.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,9 @@ SharedElements::SharedElements(const Plan& plan, std::uint32_t host, const Peers
       are_shared_(peers.are_processes && peers.shared_memory),
       run_(peers.run.text().substr(0, 12)) {}
 
-/// Returns the name of a host's shared space. It contains the run's id, so that it is unique among
-/// runs. A long host name is shortened and completed with a digest, so that it stays unique.
+/// Returns the name of a host's shared space. The name is unique among runs, because it contains
+/// the run's id. In the name, a long host name is shortened and followed by its digest, so that the
+/// names of different hosts differ.
 std::string SharedElements::space_of(std::uint32_t host) const {
   constexpr std::size_t host_letters_max = 60;
   const std::string& name = plan_.hosts[host].name;

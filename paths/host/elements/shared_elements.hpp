@@ -15,24 +15,24 @@
 namespace paths {
 
 /// Elements that a host shares with other processes of its machine, and elements of these processes
-/// that it maps. Each host has one shared space for the elements that the config declares as
-/// shared.
+/// that the host maps. Each host has one shared space, for those of its elements that the config
+/// declares as shared.
 ///
 /// Thread-safe.
 class SharedElements {
  public:
   /// All arguments outlive this object.
   SharedElements(const Plan& plan, std::uint32_t host, const Peers& peers);
-  /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
+  /// Returns whether hosts of this run share elements: if each host is a process, and the plan
   /// allows shared memory.
   bool are_shared() const { return are_shared_; }
   /// Returns whether each host of the run is a process.
   bool are_between_processes() const { return are_between_processes_; }
-  /// Returns a shared element of this host. The first call makes all shared elements of this host,
-  /// so that no other process can make one of them with different options.
+  /// Returns a shared element of this host. The first call makes all shared elements of this host.
+  /// Why: until an element exists, another process could make it with different options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
-  /// Maps an element that another host has made, and returns it. If the element cannot be mapped,
-  /// for example because it is on another machine, prints a warning and returns nullptr.
+  /// Maps an element that another host has made, and returns the element. If the element cannot be
+  /// mapped, for example because it is on another machine, prints a warning and returns nullptr.
   std::shared_ptr<pastset::Element> map(const Plan::PlanElement& element);
 
  private:

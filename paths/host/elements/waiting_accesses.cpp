@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/elements/waiting_accesses.cpp — access to an element for operations with and without a
-// context.
+// paths/host/elements/waiting_accesses.cpp — waits of operations in an element.
 #include "paths/host/elements/waiting_accesses.hpp"
 
 #include <algorithm>

@@ -13,14 +13,15 @@
 
 namespace paths {
 
-/// Runs operations on the element of one wrapper. An operation that owns a context (an OS thread or
-/// fiber) blocks that context. Any other operation gets its reply later, when the element notifies
-/// this object.
+/// Runs operations on the element of one wrapper. If an operation owns a context (an OS thread or
+/// fiber) and must wait, it blocks this context. Any other operation that must wait gets its reply
+/// when the element notifies this object.
 ///
 /// Thread-safe, also for operations without a context of their own.
 class WaitingAccesses {
  public:
-  /// Function that returns text to append to the error of a read whose deadline has passed.
+  /// Function that returns a text. The text is appended to the error of a read on `path` whose
+  /// deadline has passed.
   using Hint = std::string (*)(const Plan& plan, std::uint32_t path);
   explicit WaitingAccesses(pastset::Element& element, Hint hint = nullptr)
       : element_(element), hint_(hint) {}

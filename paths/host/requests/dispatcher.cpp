@@ -17,9 +17,9 @@
 namespace paths {
 namespace {
 
-/// Returns whether the thread that received an operation may run it. It may if the operation never
-/// waits in the stages of its path on this host, and no other operation of its slot runs
-/// (`is_alone`).
+/// Returns whether the thread that received an operation may run the operation itself. It may if
+/// two conditions hold. The operation never waits in the stages of its path on this host. No other
+/// operation of the same slot runs (`is_alone`).
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -30,8 +30,8 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
     : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
-/// Operation that another host sent and this host is running. Later operations reuse the object, so
-/// that running an operation allocates no memory.
+/// Operation of another host that this host is running. Later operations reuse the object, so that
+/// running an operation allocates no memory.
 class Dispatcher::Service final : public runtime::Work,
                                   public runtime::Continuation,
                                   ServiceRoom,
@@ -47,7 +47,7 @@ class Dispatcher::Service final : public runtime::Work,
     if (!has_context()) return runtime::schedule(deployment.runtime(), *this);
     try {
       deployment.runtime().begin({"service", deployment.name(), number}, *this);
-    } catch (...) {  // there is no memory for a stack
+    } catch (...) {  // begin() fails if there is no memory for a stack
       ended(nullptr);
       throw;
     }
@@ -126,7 +126,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // so that the next operation of the slot is accepted
+      validator_.complete(frame);  // early, so that the slot's next operation may enter
     } else if (enters) {
       service = &take_service();
       service->stage = entered;
@@ -158,7 +158,7 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
     outcome.result = run_stage(deployment_, *entered, request.operation);
   } catch (const TravelError& error) {
     outcome.failure = std::make_shared<TravelError>(error);
-  } catch (const runtime::Stop& stop) {  // this host is ending
+  } catch (const runtime::Stop& stop) {  // thrown when this host ends
     outcome.failure = std::make_shared<TravelError>(
         host, "", "", fmt::format("ended: {}", stop.what()), FailureCause::ended);
   } catch (const std::exception& error) {
@@ -240,7 +240,7 @@ void Dispatcher::release_background(std::uint32_t path, Failure failure) {
   try {
     run_stage(deployment_, *deployment_.instance().stage(deployment_.plan().paths[path].stage),
               std::move(release));
-  } catch (const TravelError&) {  // a lost peer needs no release
+  } catch (const TravelError&) {  // no action: a lost peer needs no release
   }
 }
 
@@ -277,7 +277,7 @@ void Dispatcher::release(const Stage& stage, Operation release) {
              [this, &stage, release = std::move(release)] {
                try {
                  run_stage(deployment_, stage, release);
-               } catch (const TravelError&) {  // the path counts as released nevertheless
+               } catch (const TravelError&) {  // no action: the path counts as released anyway
                }
                deployment_.releases().count(release.path);
              })

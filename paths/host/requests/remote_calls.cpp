@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Makes all connections at the start, because a peer waits for this host until all connections of
-/// this host to the peer are made.
+/// Makes all connections now, because a peer waits until this host has made all of its connections
+/// to the peer.
 void RemoteCalls::connect() {
   Connections& connections = deployment_.connections();
   for (const Stage* exit : deployment_.instance().exits())
@@ -32,9 +32,9 @@ std::vector<std::uint32_t> RemoteCalls::peers() const {
   return {peers.begin(), peers.end()};
 }
 
-/// Returns how long after the deadline of an operation this host still waits for the reply. A host
-/// waits longer than the hosts below it. The error of a host below, which knows the missing
-/// contributor, therefore arrives before this host gives up.
+/// Returns how long after the deadline of an operation this host still waits for the reply.
+/// Why: each host waits longer than the hosts below it. A host below may know the missing
+///      contributor. Its error then arrives before this host stops waiting.
 base::Nanos RemoteCalls::reply_time(const Stage& exit) const {
   return deployment_.time_per_host() * std::min(exit.hosts_to_reply, 2 * HostView::hosts_max);
 }
@@ -56,7 +56,7 @@ void RemoteCalls::call(std::uint32_t to_host, const Stage& exit, Operation&& ope
 }
 
 /// Begins a call. Not inlined into call(), because many fibers may wait in functions that call()
-/// calls, and should use little stack.
+/// calls. The stack frame of call() should therefore be small.
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, const Stage& exit,
                                                Operation&& operation, Responder& responder) {
   const StageId stage = exit.below_id;
@@ -82,8 +82,8 @@ void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation
   deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
-/// Checks a result that `host` has sent. If the plan does not allow the result, closes the
-/// connection to the host as refused, and returns a failure. Otherwise returns nullptr.
+/// Checks a result that `host` has sent. If the plan does not allow the result, refuses the host
+/// and returns a failure. Otherwise returns nullptr.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
   const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);
@@ -93,8 +93,8 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
-  // The stage with the lowest id is used, so that each reading of the peer's clock uses the same
-  // connection.
+  // Several stages may lead to the peer. The stage with the lowest id is used, so that all readings
+  // of the peer's clock use the same connection.
   const Stage* lowest = nullptr;
   for (const Stage* exit : deployment_.instance().exits())
     if (deployment_.plan().host_of(exit->below_id) == peer &&

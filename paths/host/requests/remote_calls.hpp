@@ -23,21 +23,22 @@ class RemoteCalls {
   /// `deployment` outlives this object.
   explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
-  /// Connects to all hosts to or from which paths lead directly. Does not wait until these hosts
-  /// have arrived.
+  /// Makes this host's connections to its peers: the hosts to or from which paths lead directly.
+  /// Does not wait until the peers have arrived.
   void connect();
   /// Returns the hosts to which paths lead directly from this host, in ascending order.
   std::vector<std::uint32_t> peers() const;
 
-  /// Sends `operation` from the stage `exit` to the stage below it, on `to_host`. `responder` gets
-  /// the reply.
+  /// Sends `operation` from the stage `exit` to the stage below `exit`, which is on `to_host`.
+  /// `responder` gets the reply.
   ///
   /// Blocks: until the reply arrives, if the operation owns the calling thread or fiber.
-  /// Throws: TravelError if the host is lost or late. Stop if that thread or fiber is cancelled.
-  ///         After an exception the caller still owns the responder.
+  /// Throws: TravelError if `to_host` is lost or late. Stop if the calling thread or fiber is
+  ///         cancelled. After an exception the caller still owns the responder.
   void call(std::uint32_t to_host, const Stage& exit, Operation&& operation, Responder& responder);
-  /// Sends `operation` in one frame, without a reply. Does not block. While a push waits for
-  /// credits, a newer push of the same path replaces it, unless the waiting push has `kept` set.
+  /// Sends `operation` as a push: one frame, without a reply. Does not block. While a push waits
+  /// for credits, a newer push of the same path replaces it, unless Operation::kept is set in the
+  /// waiting push.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
 
   /// Times of one clock request to another host.
@@ -46,8 +47,9 @@ class RemoteCalls {
     base::Nanos shown{0};     ///< time on the clock of the other host
     base::Nanos answered{0};  ///< time of the reply on this host's clock
   };
-  /// Asks `peer` for the time on its clock. Requires: `peer` is in peers().
-  /// Blocks: as call().
+  /// Asks `peer` for the time on its clock.
+  /// Blocks: until the reply arrives.
+  /// Requires: `peer` is in peers().
   /// Throws: as call().
   ClockReading read_clock(std::uint32_t peer);
 

@@ -12,8 +12,8 @@
 namespace paths {
 namespace {
 
-/// Returns a key for a standing call that is unique on this host. Each connection numbers its
-/// standing calls separately.
+/// Returns a key that is unique among all standing calls on this host. The number `standing` is
+/// unique only on its connection.
 std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
   return connection * standing_max + standing;
 }
@@ -88,8 +88,8 @@ void Dispatcher::Standing::begin(ShortFrame&& frame) {
   begin_stage(dispatcher_.deployment_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
-/// Counts the request as ended before it sends the reply, because the next request may follow the
-/// reply immediately.
+/// Sends the reply to the request that is under way. First marks the request as ended, because the
+/// next request may follow the reply immediately.
 void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   {
     const runtime::Lock lock(dispatcher_.mutex_);
@@ -109,8 +109,8 @@ void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   dispatcher_.deployment_.services().remove_operation();
 }
 
-/// Registers the standing call of a request. Returns false if another standing call of the
-/// connection has the same number.
+/// Registers the standing call of a request. Returns false if a different standing call of the
+/// connection already has its number.
 /// Requires: mutex_ held.
 bool Dispatcher::stand(ConnectionId connection, const Frame& request) {
   const std::uint64_t key = key_of(connection, standing_of_call(request.call));

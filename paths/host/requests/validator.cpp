@@ -52,7 +52,7 @@ Validator::Verdict Validator::validate(const Frame& frame) {
     return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  if (operation.kind == OperationKind::clock) return {};  // no stage handles a clock request
+  if (operation.kind == OperationKind::clock) return {};  // a clock request enters no slot
   return let_in({operation.kind, operation.slot, operation.segment, operation.sequence,
                  operation.failure != nullptr},
                 *way, slot_of(*entrance, operation.slot));
@@ -63,7 +63,8 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   const bool is_move = entering.kind == OperationKind::move;
   if (is_release && std::exchange(slot.is_released_by_path, true))
     return refused(fmt::format("slot {} is released twice", entering.slot));
-  // A release with a failure may overtake moves that were sent earlier.
+  // After the release of a slot, accepts only moves that were sent before the release. A release
+  // with a failure may overtake such moves.
   if (slot.is_released && !(is_move && entering.sequence < slot.released_from))
     return {.kind = Verdict::Kind::late};
   Moves& moves = slot.moves_of(entering.segment);
@@ -74,9 +75,9 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // Remembers 128 ranges of missing numbers if moves may overtake each other. This is enough: at
-    // most 256 moves of a path are under way (Path::started_max), and at most every second number
-    // among them is missing.
+    // If moves may overtake each other, 128 ranges of missing numbers are remembered. This is
+    // enough: at most 256 moves of a path are under way (Path::started_max). If every second of
+    // their numbers is missing, there are 256 / 2 = 128 ranges.
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -137,7 +138,7 @@ bool Validator::release(StageId stage, std::uint32_t slot) {
   return !std::exchange(lost.is_released, true);
 }
 
-/// Returns the entrance at a stage; nullptr if no path enters there.
+/// Returns the entrance at a stage; nullptr if no path enters this host at the stage.
 Validator::Entrance* Validator::entrance_at(StageId stage) {
   const auto found = std::lower_bound(
       entrances_.begin(), entrances_.end(), stage,
@@ -166,8 +167,8 @@ std::string Validator::wrong_form(const Frame& frame) const {
 }
 
 /// Checks that the kind of an operation fits its frame. A one-way frame carries a move or a
-/// farewell (release or withdrawal). Only moves and farewells have failures. Only moves carry
-/// tuples; `enter` carries a template.
+/// farewell (release or withdrawal). Only moves and farewells have failures. The payload of a move
+/// is a tuple, and the payload of an `enter` is a template. All other kinds have no payload.
 std::string Validator::wrong_kind(const Frame& frame) const {
   const Operation& operation = frame.operation;
   const OperationKind kind = operation.kind;
@@ -212,9 +213,9 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Returns what the host knows about a path that enters it at the stage of `entrance`; nullptr if
-/// the path enters elsewhere. The first call for a path follows its stages, and stores the result
-/// for later calls.
+/// Returns the data of a path that enters this host at the stage of `entrance`; nullptr if the path
+/// does not enter there. The first call for a path computes the data from the path's stages, and
+/// stores it for later calls.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
@@ -236,7 +237,7 @@ void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = kinds_.at(wrapper.kind);
-  // For the stages below a join, all paths above it together are one contributor.
+  // The stages below a join see all paths above the join as one contributor.
   const bool joins = kind.joins();
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;
@@ -262,7 +263,7 @@ std::string Validator::wrong_answer(StageId stage, const OperationHead& asked,
     case OperationKind::traffic: return {};  // checked by Path::traffic()
     default: return size == 0 ? std::string() : fmt::format("{} bytes with a number", size);
   }
-  // Some moves return no value, for example a reduction to another root.
+  // Some moves return no value, for example in a reduction whose root is a different thread.
   if (!*expected || (size == 0 && asked.kind == OperationKind::move)) return {};
   const std::string mismatch = (*expected)->mismatch(answer.payload);
   return mismatch.empty() ? mismatch : "bytes that are not a tuple: " + mismatch;

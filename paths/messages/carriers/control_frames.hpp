@@ -10,13 +10,14 @@
 
 namespace paths {
 
-/// Makes the frames that one host sends on connections of lanes. Each frame names the run and the
-/// host.
+/// Makes the frames that one host sends on connections of lanes. Each frame contains the id of the
+/// run and the number of the host.
 ///
 /// Thread-safe: yes; constant after construction.
 class ControlFrames {
  public:
-  /// `clock` is the identity of the host's steady clock. Requires: `peers` outlives this object.
+  /// `clock` is the identity of the host's steady clock.
+  /// Requires: `peers` outlives this object.
   ControlFrames(const Peers& peers, std::uint32_t host, std::uint64_t clock)
       : peers_(peers), host_(host), clock_(clock) {}
   Frame of(LaneFrame lane) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/lane_liveness.cpp — silent peers of lanes, and what the kernel knows
+// paths/messages/carriers/lane_liveness.cpp — search for silent peers and due signs of life
 #include "paths/messages/carriers/lane_liveness.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ LaneLiveness::Look LaneLiveness::look(const std::map<std::uint32_t, Watched>& ho
   return look;
 }
 
-/// Returns a text about a host from which no frame has arrived for `silence`; nullopt if parts of a
-/// large frame arrive from it.
+/// Returns a text about a host from which no frame has arrived for the duration `silence`. Returns
+/// nullopt if bytes of an unfinished frame have arrived from the host within `silent_max`.
 std::optional<std::string> LaneLiveness::silence_of(SignsOfLife& signs, const Watched& host,
                                                     base::Nanos silence,
                                                     base::Nanos silent_max) const {

@@ -17,7 +17,8 @@
 
 namespace paths {
 
-/// Decides which peers of a host's lanes are silent, and which need a sign of life from this host.
+/// Decides which peers of a host's lanes are silent, and which peers need a sign of life from this
+/// host.
 ///
 /// Borrows:     all arguments of the constructor.
 /// Thread-safe: no; guarded by its owner's mutex.
@@ -34,15 +35,15 @@ class LaneLiveness {
   struct Watched {
     std::vector<ConnectionId> connections = {};  ///< connections with this host
     bool is_met = true;          ///< whether the host has accepted a connection, or made one
-    std::optional<Beat> beat{};  ///< sign of life to send to it; nullopt if none must be sent
+    std::optional<Beat> beat{};  ///< sign of life to send if one is due; nullopt = send none
   };
   struct Look {
-    std::map<std::uint32_t, std::string> silent = {};  ///< silent hosts, with their states
+    std::map<std::uint32_t, std::string> silent = {};  ///< silent hosts, with a text about each
     std::vector<Beat> beats = {};                      ///< signs of life to send now
   };
   /// Checks the hosts. A host is silent if no frame, and no part of a large frame, has arrived from
-  /// it for `silent_max`. A host that is not met counts as silent only after the deadline, because
-  /// it may still start.
+  /// it for `silent_max`. A host whose `is_met` is false counts as silent only after the deadline,
+  /// because it may still start.
   Look look(const std::map<std::uint32_t, Watched>& hosts, base::Nanos silent_max);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/shared_clocks.cpp — comparison of clocks, and lateness of frames
+// paths/messages/carriers/shared_clocks.cpp — comparison of clocks, and computation of lateness
 #include "paths/messages/carriers/shared_clocks.hpp"
 
 #include "paths/one_machine.hpp"

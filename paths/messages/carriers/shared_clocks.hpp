@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// Records the hosts that read the same clock as this host, and measures how long frames from them
-/// were under way. Between hosts with different clocks this duration cannot be measured.
+/// Records the hosts that read the same clock as this host, and measures how long frames from these
+/// hosts were under way. Between hosts with different clocks this duration cannot be measured.
 ///
-/// Why: two hosts with equal network addresses may read different clocks. A forwarded port leads to
-///      another machine, and containers on one machine may have separate clocks.
+/// Why: two hosts with equal network addresses may read different clocks. For example, a forwarded
+///      port may lead to a different machine, and containers may have separate clocks.
 /// Thread-safe: identity() and add_lateness(). All other functions are guarded by the owner's
 ///              mutex.
 class SharedClocks {
@@ -23,12 +23,13 @@ class SharedClocks {
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares another host's clock identity with that of this host. Records the other host if the
-  /// identities are equal and both addresses are on one machine.
+  /// Compares the clock identity of `host` with that of this host. Records `host` if the identities
+  /// are equal, and if the addresses of both hosts are on one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Adds the duration that the frame was under way to `frame.late`. If this duration is below zero
-  /// or above the deadline, the clocks of the two hosts differ, and the frame is not changed.
+  /// Adds to `frame.late` the duration for which the frame was under way. If the computed duration
+  /// is below zero or above the deadline, the clocks of the two hosts differ; then does not change
+  /// the frame.
   void add_lateness(LaneFrame& frame) const;
 
  private:

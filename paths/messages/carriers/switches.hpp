@@ -9,11 +9,13 @@
 
 namespace paths {
 
-/// Emulated switches of one process. If a cluster has a switch, its hosts send frames to other
-/// clusters through the switch. A switch has one queue for each link to another cluster.
+/// Emulated switches of one process. If a cluster has a switch, the hosts of the cluster send
+/// frames to other clusters through the switch. A switch has one queue for each link to another
+/// cluster.
 ///
-/// Switches add no delay of their own, and they do not count as hosts or steps of a message's
-/// route. If hosts are processes, each switch is a process, too (paths/run/run_switch).
+/// Switches add no delay of their own. A switch does not count as a host or as a step of a
+/// message's route. If hosts are processes, this class is not used, and each switch is a process
+/// (paths/run/run_switch).
 ///
 /// Thread-safe: deliver(), after all hosts were added.
 class Switches {
@@ -22,9 +24,11 @@ class Switches {
   ~Switches();
 
   /// Adds a host. `lanes` receives the frames for the host. `recorder` records the frames that the
-  /// host sends to other clusters. Both outlive this object.
+  /// host sends to other clusters.
+  /// Requires: `lanes` and `recorder` outlive this object.
   void add(std::uint32_t host, MessageEndpoint& lanes, eventspace::Recorder& recorder);
-  /// Stops the switches. Requires: all hosts have ended.
+  /// Stops the switches.
+  /// Requires: all hosts have ended.
   void stop();
   /// Returns whether the number `place` denotes a switch, not a host.
   bool has(std::uint32_t place) const { return place >= hosts_.size(); }

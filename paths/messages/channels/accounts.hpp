@@ -7,23 +7,23 @@
 
 namespace paths {
 
-/// Bytes of credit that each frame uses in addition to the bytes of its payload. They limit the
-/// number of small frames.
+/// Credit in bytes that each frame uses in addition to the bytes of its payload. This addition
+/// limits the number of small frames.
 inline constexpr std::uint64_t frame_overhead_bytes = 128;
 constexpr std::uint64_t charge_of(std::uint64_t payload_bytes) {
   return payload_bytes + frame_overhead_bytes;
 }
 
-/// Identifies a message of a lane: the number of its channel, and its number in that channel (or
-/// its name, see NamedMessage).
+/// Identifies a message of a lane: the number of its channel, and its ordinal in the channel. The
+/// ordinal is the number of the message, or its name (NamedMessage).
 struct MessageName {
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;
   friend auto operator<=>(const MessageName&, const MessageName&) = default;
 };
 
-/// Limits the memory for messages that arrive before their receive call. The credit that was issued
-/// and not returned never exceeds the size of the inbox.
+/// Limits the memory for messages that arrive before their receive call. The sum of all credit that
+/// was issued and not returned never exceeds the size of the inbox.
 ///
 /// Thread-safe: guarded by its owner's mutex, like all types of this file.
 class Inbox {
@@ -32,9 +32,9 @@ class Inbox {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// held() returns the number of bytes that messages occupy now; held_most() returns the largest
-  /// such number so far.
+  /// Returns the number of bytes of credit that messages in the inbox use now.
   std::uint64_t held() const { return held_; }
+  /// Returns the largest value of held() so far.
   std::uint64_t held_most() const { return held_most_; }
 
  private:
@@ -47,54 +47,55 @@ class Inbox {
 /// the receiver issues it.
 class Account {
  public:
-  /// `aim` is the credit in bytes that the source should have. issue() issues at least `least`
-  /// bytes, so that not every data frame causes a credit frame. If the source has less than `least`
-  /// credit left, issue() also issues a smaller amount.
+  /// `aim` is the credit in bytes that the source should have. issue() issues nothing until at
+  /// least `least` bytes are missing. Not every data frame therefore causes a credit frame.
+  /// Exception: if the unused credit of the source is below `least`, issue() issues any amount.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
-  /// Issues credit up to `aim`, within the limit of the inbox. Returns the issued bytes, which the
-  /// caller must report to the source.
+  /// Issues credit up to `aim`, within the limit of the inbox. Returns the number of issued bytes,
+  /// which the caller must report to the source.
   std::uint64_t issue();
-  /// Returns whether issue() would issue credit if there were room in the inbox.
+  /// Returns whether issue() would issue credit if the inbox had room.
   bool is_short() const { return !is_closed_ && wants() > 0; }
-  /// Accounts for a frame that uses credit. Returns false and does nothing if the credit was not
-  /// issued.
+  /// Accounts for a frame that uses `charge` bytes of credit. If the source has less unused credit,
+  /// does nothing and returns false.
   bool take(std::uint64_t charge);
   /// Returns credit to the inbox after bytes were received or dropped.
   void give_back(std::uint64_t charge);
-  /// Returns all credit to the inbox, because the source sends nothing more.
+  /// Returns all credit to the inbox, because the source sends no further messages.
   void close();
 
   /// Returns the credit that the source may still use.
   std::uint64_t unused() const { return issued_ - held_; }
-  /// Returns whether the source still has at least half of `aim` as credit, so that its frames need
-  /// not wait.
+  /// Returns whether the unused credit of the source is at least half of `aim`. The frames of the
+  /// source then need not wait for credit.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
 
  private:
   std::uint64_t wants() const;
   Inbox& inbox_;
   const std::uint64_t aim_, least_;
-  std::uint64_t issued_ = 0;  // credit that was issued and not returned
-  std::uint64_t held_ = 0;    // part of issued_ that frames in the inbox use
+  std::uint64_t issued_ =
+      0;                    // credit of the source, minus the credit of frames that left the inbox
+  std::uint64_t held_ = 0;  // the part of issued_ that frames in the inbox use
   bool is_closed_ = false;
 };
 
-/// The sender's account of its credit with one target in one group.
+/// The sender's account of the credit and grants that it has received from one target in one group.
 class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// Notes that the receiver has granted a message, which then needs no credit. This host may call
-  /// send() for the message before or after the grant.
+  /// Notes that the receiver has granted a message for which this host has not called send() yet.
+  /// The message then needs no credit.
   void grant(MessageName name) { granted_.insert(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
-  /// Removes a grant. Returns whether there was one.
+  /// Removes the grant of a message. Returns whether the message had a grant.
   bool forget(MessageName name) { return granted_.erase(name) > 0; }
   void forget_channel(std::uint64_t channel) {
     granted_.erase(granted_.lower_bound({channel, 0}),

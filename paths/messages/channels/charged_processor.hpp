@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/charged_processor.hpp — a simulated host's processor, whose work takes
-// time
+// paths/messages/channels/charged_processor.hpp — simulated processor whose work takes time
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,11 +14,11 @@
 
 namespace paths {
 
-/// The simulated processor of a host on the virtual clock. Used if the config states the costs of
-/// hosts: the time that hosts need for frames, folds and copies. The processor does one piece of
-/// work at a time, in the order of the requests.
+/// The simulated processor of a host on the virtual clock. A host has such a processor if the
+/// config states the costs of hosts: the time that hosts need for frames, folds and copies. The
+/// processor does one piece of work at a time, in the order of the requests.
 ///
-/// Why: without this class, work of a simulated host takes no time.
+/// Why: without this class, the work of a simulated host would take no time.
 /// Thread-safe: guarded by its owner's mutex.
 class ChargedProcessor {
  public:
@@ -30,42 +29,42 @@ class ChargedProcessor {
                    DueQueue& due_queue)
       : runtime_(runtime), plan_(plan), host_(host), due_queue_(due_queue) {}
 
-  /// Lets the processor share the cores of its machine with other hosts. `put_now` puts work into
-  /// the due queue for the present time; it is called without the owner's mutex. `cores` outlives
-  /// all work of this processor.
-  /// Requires: no work was requested before.
+  /// Lets the processor share the cores of its machine with other hosts. `put_now` must put work
+  /// into the due queue for the present time. It is called without the owner's mutex.
+  /// Requires: `cores` outlives all work of this processor. No work has been requested yet.
   void share(SimulatedCores& cores, std::function<void(Work)> put_now) {
     cores_ = &cores;
     put_now_ = std::move(put_now);
   }
 
-  /// Returns the time of this host to prepare a frame.
+  /// Returns the time that this host needs to prepare a frame of `bytes` bytes for sending.
   base::Nanos send_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).send.at(bytes);
   }
-  /// Returns the time of this host to receive a frame that arrives now.
+  /// Returns the time that this host needs to receive a frame of `bytes` bytes that arrives now.
   base::Nanos receive_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).receive.at(bytes) +
            (works() ? base::Nanos(0) : plan_.costs->wake_up);
   }
-  /// Returns the time of this host to receive a frame for another host that arrives now, and to
-  /// prepare it for the next host.
+  /// Returns the time that this host needs to forward a frame that arrives now: to receive the
+  /// frame and to prepare it for the next host.
   base::Nanos pass_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return receive_time(source, target, bytes) + send_time(source, target, bytes);
   }
-  /// Returns whether the host receives such a frame in no time, even if it must wake up.
+  /// Returns whether this host needs no time to receive a frame of `bytes` bytes, even if the host
+  /// must wake up for the frame.
   bool receives_at_once(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).receive.at(bytes) + plan_.costs->wake_up == base::Nanos(0);
   }
 
-  /// Requests work that takes the duration `time`. When it has ended, `then` is due.
+  /// Requests work of the duration `time`. `then` is called when the work has ended.
   void work(base::Nanos time, Work then) {
     if (cores_ == nullptr)
       return due_queue_.put(processor_.serve(runtime_.now(), time), std::move(then));
     cores_->request(host_, time, [this, then = std::move(then)] { put_now_(then); });
   }
-  /// Does `then` when all work has ended that was requested before, after all other events of that
-  /// time.
+  /// Calls `then` when all work that was requested earlier has ended. At that simulated time,
+  /// `then` is called after all other events.
   void after_work(Work then) {
     const base::Nanos now = runtime_.now();
     const auto put = [this](base::Nanos at, Work work) {
@@ -74,14 +73,16 @@ class ChargedProcessor {
     if (!works_elsewhere()) return put(std::max(now, processor_.works_until()), std::move(then));
     work(base::Nanos(0), [this, put, then = std::move(then)] { put(runtime_.now(), then); });
   }
-  /// Returns whether shared cores do work for this host. Other work is in the due queue.
+  /// Returns whether shared cores have unfinished work of this host. (If the host shares no cores,
+  /// its unfinished work is in the due queue.)
   bool works_elsewhere() const { return cores_ != nullptr && cores_->works(host_); }
   /// Removes the work of this host from shared cores.
   void stop() {
     if (cores_ != nullptr) cores_->leave(host_);
   }
 
-  /// Returns the maximum number of bytes of prepared frames that wait for the outgoing link.
+  /// Returns the maximum total size in bytes of the prepared frames that wait for the outgoing
+  /// link.
   std::uint64_t window(std::uint32_t source, std::uint32_t target) const {
     const std::uint64_t frame = plan_.lanes.frame_bytes;
     return costs(source, target).window(frame == 0 ? ~std::uint64_t{0} : frame);

@@ -66,8 +66,8 @@ std::string InboundChannel::discard(const LaneFrame& frame) {
 }
 
 /// Adds bytes to a message. If the sender is a host of this process, the parts of the message are
-/// adjacent in one array, and put() joins them without a copy. Requires: size and wait of the
-/// message are set.
+/// adjacent in one array, and put() joins them without a copy.
+/// Requires: `size` and `wait` of the message are set.
 void InboundChannel::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
   if (message.wait->is_abandoned) return;
   if (message.has_place()) return message.wait->lent.write(offset, bytes.bytes());

@@ -14,9 +14,10 @@
 
 namespace paths {
 
-/// Receiving side of a lane: the messages of a group that one other host sends to this host. Bytes
-/// that arrive before the receive call of their message are stored in this object and use credit.
-/// Other bytes are copied directly into the memory of their message.
+/// Receiving side of a lane: the messages of a group that one other host sends to this host. If a
+/// frame arrives before the receive call of its message, its bytes are stored in this object and
+/// use credit. If a frame arrives after the receive call, its bytes go directly to the memory of
+/// the message.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {
@@ -38,32 +39,32 @@ class InboundChannel {
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
-  /// Notes that this host delays its grant for a message. The grant will contain
-  /// `signature_digest`.
+  /// Notes that this host delays the grant of a message. The grant will contain `signature_digest`.
   void hold_back(MessageName name, std::uint64_t signature_digest);
   bool holds_back() const { return holds_back_; }
   struct HeldBack {
     MessageName name;
     std::uint64_t signature_digest = 0;
   };
-  /// Removes and returns the delayed grants of messages that have not arrived completely.
+  /// Removes and returns the delayed grants, except those whose messages have arrived completely.
   std::vector<HeldBack> take_held_back();
 
-  /// Processes a frame. If the message is then complete and has a receive call, appends its wait to
-  /// `ended`. Returns an error text; "" if the frame is valid.
+  /// Processes a frame. If its message is then complete and has a receive call, appends the wait of
+  /// the message to `ended`. Returns an error text; "" if the frame is valid.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// Drops all messages of the channels `which`. Returns their waits, which the caller must fail.
+  /// Drops all messages of the channels `which`. Returns the waits of these messages, which the
+  /// caller must fail.
   std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
   /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);
 
-  /// Notes that the source sends `messages` messages in total. If all of them have arrived, returns
-  /// the waits for further messages, which the caller must fail.
+  /// Notes that the source sends `messages` messages in total in this lane. If all these messages
+  /// have arrived, returns the waits for further messages, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
   /// Removes and returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> take_waiting();
-  /// Closes the lane and drops its messages. Returns all waits, which the caller must fail.
+  /// Closes the lane and drops all messages. Returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop();
   /// Returns whether the source has left the group and all of its messages have arrived.
   bool is_over() const { return last_message_ && arrived_ >= *last_message_; }
@@ -78,15 +79,15 @@ class InboundChannel {
     std::uint64_t arrived = 0;          ///< number of bytes received
     std::vector<Piece> pieces;          ///< parts of the message that are stored in the inbox
     std::uint64_t charge = 0;           ///< credit that the stored parts use
-    /// Begin of an awaited message. If the next part is adjacent in memory, it is joined to this
-    /// one without a copy.
+    /// Beginning of an awaited message: the parts that have arrived in order and that are adjacent
+    /// in memory. Such parts are joined without a copy.
     base::Payload begin;
-    std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr if not allocated
+    std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr until allocated
     std::shared_ptr<LaneWait> wait;      ///< nullptr until the receive call
-    std::optional<std::uint64_t> held_back;  ///< signature digest, if the grant is delayed
+    std::optional<std::uint64_t> held_back;  ///< digest in the delayed grant; nullopt = not delayed
     bool is_complete() const { return size && arrived == *size; }
-    /// Returns whether the message is written directly into the caller's memory. Requires: wait and
-    /// size are set.
+    /// Returns whether the message is written directly into the caller's memory.
+    /// Requires: `wait` and `size` are set.
     bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
   static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);
@@ -94,11 +95,11 @@ class InboundChannel {
   std::string wrong(const Message* message, const LaneFrame& frame) const;
 
   Account account_;
-  // Messages that have a receive call or a frame and were not delivered yet.
+  // Undelivered messages for which there is a receive call or a frame.
   std::map<MessageName, Message> messages_;
   // Ordinal that the next receive call gets, keyed by channel.
   std::map<std::uint64_t, std::uint64_t> next_;
-  bool holds_back_ = false;    // whether some grant may be delayed
+  bool holds_back_ = false;    // false if no grant is delayed
   std::uint64_t arrived_ = 0;  // number of messages that have arrived completely
   std::optional<std::uint64_t> last_message_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/lent_memory.cpp — copies between lent pieces and frames
+// paths/messages/channels/lent_memory.cpp — copying between the caller's memory and frames
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>

@@ -10,9 +10,10 @@
 
 namespace paths {
 
-/// Describes memory of the caller that contains a message, or shall receive one: several pieces
-/// that form one sequence of bytes. Outgoing frames are copied from that memory, and incoming
-/// frames are copied into it. Large messages are therefore not stored twice.
+/// Memory of the caller that contains a message to send, or that will receive a message. The memory
+/// has several pieces, which form one sequence of bytes. Outgoing frames are copied directly from
+/// this memory, and incoming frames directly into it. Large messages are therefore not stored
+/// twice.
 ///
 /// Owns: nothing. The class that borrows the memory defines how long it must be valid
 ///       (paths/messages/group.hpp).
@@ -23,7 +24,7 @@ class LentMemory {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Both functions require that the bytes from `offset` on lie within the memory.
+  // copy() and write() require that their bytes from `offset` on lie within the memory.
   base::Payload copy(std::uint64_t offset, std::uint64_t bytes) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 

@@ -40,8 +40,8 @@ void OutboundChannel::Channel::grant(Message& message) {
   granted_.insert(list_of(place_of(message)).extract(place_of(message)));
 }
 
-/// Returns the first message of a list. Moves messages whose handle was dropped to waiting_,
-/// because their memory must not be read.
+/// Returns the first message of a list whose handle was not dropped; nullptr if there is none.
+/// Moves messages whose handle was dropped to waiting_, because their memory must not be read.
 OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
   while (!messages.empty() && messages.begin()->second.wait->is_abandoned)
     waiting_.insert(messages.extract(messages.begin()));

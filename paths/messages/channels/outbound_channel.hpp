@@ -26,8 +26,8 @@ struct OutboundChannel {
     bool waits_for_grant = false;
     base::Nanos ready_at{0};
     std::shared_ptr<LaneWait> wait;
-    std::uint64_t sent = 0;    ///< bytes sent so far
-    std::uint64_t serial = 0;  ///< number within its channel
+    std::uint64_t sent = 0;    ///< number of bytes sent so far
+    std::uint64_t serial = 0;  ///< number of the message in its Channel, in the order of put()
     bool is_granted = false;
     std::uint64_t bytes() const { return wait->lent.empty() ? payload.size() : wait->lent.size(); }
     base::Payload part(std::uint64_t offset, std::uint64_t size) const {
@@ -35,29 +35,32 @@ struct OutboundChannel {
     }
   };
 
-  /// The unsent messages of a channel in the order of sending. Messages that need credit and
-  /// messages that need a grant are in separate lists, so that the next message is found quickly.
+  /// The unsent messages of a channel in the order of sending. Messages that need credit, granted
+  /// messages, and messages that need a grant are in separate lists. The next message is therefore
+  /// found quickly.
   class Channel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
     bool is_named = false;    ///< whether this object contains the named messages of all channels
-    bool is_listed = false;   ///< whether OutgoingLanes lists this channel as ready to send
-    bool was_idle = true;     ///< whether no message waited after the last frame was sent
-    base::Nanos ready_at{0};  ///< time of the last credit or grant; no message leaves earlier
+    bool is_listed = false;   ///< whether an outlet of OutgoingLanes lists this channel
+    bool was_idle = true;     ///< whether the channel was empty after its latest frame was sent
+    base::Nanos ready_at{0};  ///< time of the last credit or grant; no message leaves before it
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
-    /// Adds a message. Its address in this object is valid until the message is sent or dropped.
+    /// Adds a message. The message keeps its address in this object until it is sent or dropped.
     void put(Message message);
     /// Returns the message `name`; nullptr if there is none.
     Message* find(MessageName name);
-    /// Returns whether there is a message with this channel number whose handle was not dropped.
+    /// Returns whether there is an unsent message with this channel number whose handle still
+    /// exists.
     bool holds(std::uint64_t number);
     /// Marks a message as granted. A granted message needs no credit.
     void grant(Message& message);
-    /// Returns the message that may be sent next; nullptr if there is none. A granted message
-    /// overtakes an earlier message without a grant only if that message lacks credit.
-    /// `can_pay(message)` returns whether there is enough credit for the next frame of the message.
+    /// Returns the message that may be sent next; nullptr if no message may be sent. A granted
+    /// message overtakes an earlier message without a grant only if there is not enough credit for
+    /// the earlier message. `can_pay(message)` returns whether there is enough credit for the next
+    /// frame of a message.
     template <class CanPay>
     Message* movable(const CanPay& can_pay) {
       Message* const granted = first(granted_);
@@ -86,7 +89,7 @@ struct OutboundChannel {
 
     Messages paying_;  // messages that need credit
     Messages granted_;
-    Messages waiting_;  // messages that need a grant or whose handle was dropped
+    Messages waiting_;  // messages that need a grant, and messages whose handle was dropped
     std::set<std::pair<MessageName, Place>> places_;
     std::uint64_t serials_ = 0;
   };
@@ -99,15 +102,17 @@ struct OutboundChannel {
   std::map<std::uint64_t, Channel> channels;  // channels keep their addresses
   Channel named;
 
-  /// Calls `see` for each channel that contains or contained messages.
+  /// Calls `see` for `named` and for each element of `channels`.
   template <class See>
   void for_each(const See& see) {
     for (auto& [number, channel] : channels) see(channel);
     see(named);
   }
-  /// Returns whether there is an unsent named message with this channel number.
+  /// Returns whether there is an unsent named message with this channel number whose handle still
+  /// exists.
   bool holds(std::uint64_t channel) { return named.holds(channel); }
-  /// Returns the Channel that contains messages with this channel number.
+  /// Returns the Channel for messages with this channel number: an element of `channels`, or
+  /// `named`.
   Channel& channel_of(std::uint64_t number) {
     const auto found = channels.find(number);
     return found != channels.end() ? found->second : named;

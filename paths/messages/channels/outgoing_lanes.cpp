@@ -9,15 +9,15 @@
 namespace paths {
 namespace {
 
-/// Maximum number of bytes for one next host that the carrier has received and possibly not sent
-/// yet. They fit the processor's cache. The limit applies on the steady clock only.
+/// Limit for the bytes to one next host that the carrier has received and may not have sent yet.
+/// This number of bytes fits in the processor's cache. The limit applies on the steady clock only.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
 
 /// Returns the outlet for frames to `target`. If hosts have costs, frames for the same outgoing
-/// link share one outlet, even if that link is not emulated, because the host prepares them in
-/// sequence.
+/// link share one outlet, even if the link is not emulated. They share it, because the host
+/// prepares one frame after the other.
 OutgoingLanes::Outlet& OutgoingLanes::outlet_to(std::uint32_t target) {
   if (processor_ != nullptr) {
     const EmulatedLink* const link = link_scheduler_.emulated_link_to(target);
@@ -101,9 +101,9 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes the channel whose turn it is from the lists of the outlet, and returns it. If that
-/// channel contains named messages, the function compares it with such channels of the other lanes
-/// of the group. It then takes the channel whose message has the lowest `order`.
+/// Removes the channel whose turn it is from the lists of the outlet, and returns this channel. If
+/// the channel contains named messages, all listed channels with named messages of the same group
+/// are candidates. The function then takes the candidate whose next message has the lowest `order`.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -130,8 +130,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// Sends as many frames as the link or the carrier accepts. If the queue of due work has turns, the
-/// next frame for a link is chosen after all other events of the same simulated time.
+/// Sends as many frames as the link or the carrier accepts. If the due queue has turns (on the
+/// virtual clock), the next frame for a link is chosen after all other events of the same time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting || outlet.is_preparing) return;
   if (processor_ != nullptr) return pump_at(outlet, runtime_.now());
@@ -141,8 +141,8 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Notes that the carrier has room for frames to `host` again. Sets the time of the last frame
-/// (`taken`) to the present time, so that frames that waited for room do not count as late.
+/// Notes that the carrier has room for frames to `host` again. Sets `Outlet::taken` to the present
+/// time, so that frames that waited for room do not count as late.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
@@ -220,8 +220,8 @@ void OutgoingLanes::hand_over(Outlet& outlet, TakenFrame taken) {
   if (taken.wait != nullptr) end_at(free_again, std::move(taken.wait));
 }
 
-/// Makes the next frame of a message, and uses credit for it unless the message is granted. Removes
-/// the message after its last frame.
+/// Makes the next frame of a message. If the message is not granted, uses credit for the frame.
+/// Removes the message after its last frame.
 OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& channel,
                                                     OutboundChannel::Message& message) {
   OutboundChannel& lane = *channel.lane;
@@ -250,7 +250,7 @@ OutgoingLanes::TakenFrame OutgoingLanes::take_frame(OutboundChannel::Channel& ch
   return taken;
 }
 
-/// Ends the wait of a message at the time `at`, when its last byte leaves.
+/// Ends the wait of a message at the time `at`. At this time the last byte of the message leaves.
 void OutgoingLanes::end_at(base::Nanos at, std::shared_ptr<LaneWait> wait) {
   if (at <= runtime_.now()) {
     sent_.push_back(std::move(wait));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/simulated_cores.cpp — the service context that ends work on shared cores.
+// paths/messages/channels/simulated_cores.cpp — requests for work on shared cores, and its end.
 #include "paths/messages/channels/simulated_cores.hpp"
 
 #include <optional>

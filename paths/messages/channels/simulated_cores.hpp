@@ -12,14 +12,15 @@
 
 namespace paths {
 
-/// The simulated cores of all machines of a run on the virtual clock. Needed if the config states
-/// the number of cores of a machine. Hosts are on one machine if their addresses are
-/// (are_of_one_machine()). A service context calls a function for each piece of work that ends.
+/// The simulated cores of all machines of a run on the virtual clock. A run has this object if the
+/// config states the number of cores of a machine. Hosts are on the same machine if
+/// are_of_one_machine() is true for their addresses. When a piece of work ends, a service context
+/// calls the function that was passed to request().
 ///
 /// Thread-safe: all functions, except construction and destruction.
 class SimulatedCores {
  public:
-  /// Called when a piece of work has ended, at that time, without locks.
+  /// Function that is called when a piece of work ends. The mutex of this object is then not held.
   using End = std::function<void()>;
   /// Returns the cores of the plan's machines; nullptr if the hosts of a run do not share cores.
   static std::unique_ptr<SimulatedCores> make(runtime::Runtime& runtime, const Plan& plan);
@@ -28,7 +29,7 @@ class SimulatedCores {
 
   /// Requests work of a host that would take `time` on a core of its own.
   void request(std::uint32_t host, base::Nanos time, End end);
-  /// Returns whether the host has requested work that has not ended.
+  /// Returns whether the host has unfinished work.
   bool works(std::uint32_t host) const;
   /// Removes all work of the host.
   void leave(std::uint32_t host);
@@ -39,7 +40,7 @@ class SimulatedCores {
   runtime::Runtime& runtime_;
   mutable runtime::Mutex mutex_;
   tuning::SharedCores<End> cores_;
-  runtime::WaitList earlier_;  // notified when work is added that ends before all other work
+  runtime::WaitList earlier_;  // notified if new work ends before sleeps_until_
   base::Nanos sleeps_until_ = base::Nanos::max();
   runtime::Task service_;  // destroyed first, because it uses the other members
 };

@@ -16,9 +16,9 @@ namespace {
 
 /// Number of checks of silent and overdue hosts within one deadline.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Longest silence of a host behind a switch before it counts as lost, in deadlines.
+/// Longest silence of a host behind a switch before the host counts as lost, in deadlines.
 constexpr int deadlines_of_switch = 2;
-/// Longest wait at the end of a run that has failed, for silent hosts and for unsent frames.
+/// Longest wait for a silent host, or for unsent frames, at the end of a run that has failed.
 constexpr base::Nanos parting_time = std::chrono::seconds(1);
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
@@ -74,9 +74,11 @@ std::string RunPhases::finish(bool has_failed) {
   return wrong_;
 }
 
-/// Used without the key `lanes`. If this host is the exit of its cluster, waits for the end of
-/// those hosts of the cluster with which it has exchanged frames. Their last messages may reach
-/// this host only after the paths through this host were released.
+/// Lets this host forward the last messages of other hosts if it is the exit of its cluster. Waits
+/// until all hosts of the cluster with which this host has exchanged frames have ended. finish()
+/// calls this function if the config has no key `lanes`.
+/// Why: the last messages of these hosts may arrive after the paths through this host were
+///      released.
 void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
   for (runtime::Deadline look = next_look(has_failed);
        parts_.membership.forwards_for_neighbours();) {
@@ -96,7 +98,8 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   parts_.clock.settle_and_lock(lock);
   await_end(lock, has_failed);
   drain(lock, has_failed);
-  // If the program has received the error and continued, the loss is not reported again.
+  // Reports the first loss, except if a send or receive has failed before. In that case the program
+  // has already received an error.
   if (!parts_.lost.first_text().empty() && !parts_.failures.is_delivered())
     note_wrong(parts_.lost.first_text());
 }
@@ -107,7 +110,7 @@ void RunPhases::drain(runtime::Lock& lock, bool has_failed) {
                          base::format_time(end_time(has_failed))));
 }
 
-/// Records an error, unless one was recorded before.
+/// Records an error, unless an error was recorded before.
 void RunPhases::note_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = fmt::format("host {}: {}", state_.name, what);
 }
@@ -128,20 +131,21 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
   return deadline_after(end_time(has_failed) / looks_in_a_deadline);
 }
 
-/// Returns the deadline of a wait that ends after `span` at the latest. On the virtual clock, where
-/// hosts answer at once or never, only a deadline in the config ends a wait.
+/// Returns the deadline of a wait that ends after `span` at the latest. On the virtual clock, only
+/// a deadline in the config ends a wait, because waiting longer makes no difference there.
 runtime::Deadline RunPhases::deadline_after(base::Nanos span) const {
   return runtime::sooner(state_.runtime, state_.deadline(),
                          runtime::Deadline::default_at(state_.runtime.now() + span));
 }
 
-/// Returns the longest silence of another host at the end of the run before it counts as lost. It
-/// is also the longest wait for frames that cannot be sent.
+/// Returns the longest silence of another host, at the end of the run, before the host counts as
+/// lost. The returned duration is also the longest wait for frames that cannot be sent.
 base::Nanos RunPhases::end_time(bool has_failed) const {
   return has_failed ? std::min(state_.plan->deadline, parting_time) : state_.plan->deadline;
 }
 
-/// Waits for the hosts of this switch. Only the switch can notice that hosts behind it are silent.
+/// Waits for the end of the hosts of this switch. Counts silent hosts as lost, because only the
+/// switch can notice that a host behind it is silent.
 void RunPhases::finish_switch(runtime::Lock& lock) {
   const Plan& plan = *state_.plan;
   const std::string limit_text = base::format_time(plan.deadline);

@@ -19,7 +19,7 @@ namespace paths {
 /// Waits until all hosts of a run have arrived, and later until the threads of all hosts have
 /// ended.
 ///
-/// Thread-safe: all functions. Each must be called at most once.
+/// Thread-safe: all functions. Each function may be called only once.
 class RunPhases {
  public:
   /// The parts of the endpoint that RunPhases uses. All outlive the RunPhases object.
@@ -37,12 +37,14 @@ class RunPhases {
 
   /// Reports the arrival of this host to all other hosts. Does not block.
   void begin();
-  /// If begin() was called, blocks until all hosts have arrived or are gone. Also returns, without
-  /// an error, if twice the `deadline` of the config has passed since begin(). Prints the missing
-  /// hosts after 5 s, then at growing intervals.
+  /// Waits until all hosts have arrived or are gone. Returns immediately if begin() was not called.
+  /// Prints the missing hosts after 5 s, then at growing intervals.
+  /// Blocks: at most until twice the `deadline` of the config has passed since begin(). Then
+  ///         returns without an error.
   void await_all();
-  /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns an
-  /// error text; "" if there was no error.
+  /// Ends the exchange of messages, as described at MessageEndpoint::finish(). Returns an error
+  /// text;
+  /// "" if there was no error.
   std::string finish(bool has_failed);
 
  private:
@@ -58,9 +60,9 @@ class RunPhases {
 
   const Parts parts_;
   EndpointState& state_;
-  // Time at which the threads of this host start even if other hosts are missing.
+  // Time at which await_all() returns even if hosts are missing.
   runtime::Deadline begins_by_ = runtime::Deadline::never();
-  std::optional<HostWatch> watch_;  // nullopt if the host is simulated
+  std::optional<HostWatch> watch_;  // nullopt if this is a simulated host
   std::string wrong_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/processes/child_process.cpp — fork, and what happens before the program runs.
+// paths/run/processes/child_process.cpp — fork, and steps of the child before the program runs.
 #include "paths/run/processes/child_process.hpp"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ class Arguments {
   std::vector<char*> argv_, envp_;
 };
 
-/// Runs between fork() and execve(), so only system calls are allowed.
+/// Code of the child process between fork() and execve(), where only system calls are allowed.
 [[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, int state,
                             pid_t parent, const InheritedSettings& inherited) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -66,7 +66,7 @@ class Arguments {
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (nothing > STDERR_FILENO) close(nothing);
   }
-  fcntl(state, F_SETFD, 0);  // the program inherits `state`
+  fcntl(state, F_SETFD, 0);  // lets the program inherit `state`
   // Duplicates `err` first, because dup2() of `out` might replace the descriptor `err`.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
@@ -121,7 +121,7 @@ bool ChildProcess::is_dying() const {
   constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which no header defines
   std::ifstream file(fmt::format("/proc/{}/stat", pid_));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t name_end = text.rfind(')');  // the name may contain spaces
+  const std::size_t name_end = text.rfind(')');  // the program's name may contain spaces and ')'
   unsigned long flags = 0;
   return name_end != std::string::npos &&
          std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/processes/output_stream.cpp — child process that writes output, and the lines passed to
-// it.
+// paths/run/processes/output_stream.cpp — child process that writes output, and lines that are sent
+// to the child.
 #include "paths/run/processes/output_stream.hpp"
 
 #include <linux/sockios.h>
@@ -22,11 +22,11 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in parts
+constexpr std::size_t line_bytes_max = 65536;  // a longer line is copied in parts
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
-constexpr int reads_in_a_row = 16;  // enough to empty a pipe; then other streams get a turn
+constexpr int reads_in_a_row = 16;  // number of reads of 16 KiB; enough to empty a pipe
 
-/// Writes all bytes. Returns false if some could not be written.
+/// Writes all bytes. Returns false if a write fails.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = write(descriptor, bytes, size);
@@ -43,9 +43,9 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   return true;
 }
 
-/// Function of the child process after fork(), which must use only system calls. It blocks all
-/// signals: those that a terminal sends to the process group are meant for the launcher, which ends
-/// the child process itself.
+/// Function of the child process after fork(), which must use only system calls. The child process
+/// blocks all signals, because the launcher ends the child process itself. Signals that a terminal
+/// sends to the process group are meant for the launcher.
 [[noreturn]] void write_messages(int from, int to, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -54,8 +54,8 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   sigprocmask(SIG_SETMASK, &all, nullptr);
   dup2(to, STDOUT_FILENO);
   dup2(from, STDIN_FILENO);
-  // Closes inherited descriptors. They include ends of other pipes, whose readers would otherwise
-  // wait for the end of this process.
+  // Closes inherited descriptors. Some of them are ends of other pipes. The readers of these pipes
+  // would otherwise wait for the end of this process.
   syscall(SYS_close_range, STDERR_FILENO, ~0u, 0);
   static char message[message_bytes_max];
   bool is_lost = false;
@@ -70,8 +70,9 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   }
 }
 
-/// Returns how many bytes of `lines` to send in one message: at most PIPE_BUF, so that one write to
-/// a pipe is enough, and whole lines if possible.
+/// Returns how many bytes of `lines` to send in one message. The message has whole lines of at most
+/// PIPE_BUF bytes in total, so that one write to a pipe is enough. If the first line alone is
+/// longer, the message has only this line, cut after message_bytes_max bytes.
 std::size_t message_bytes(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const auto last = lines.rfind('\n', PIPE_BUF - 1);
@@ -119,7 +120,7 @@ void OutputStream::push() {
         send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return;
-    if (sent < 0) is_lost_ = true;  // the send fails if the child process was killed
+    if (sent < 0) is_lost_ = true;  // send() fails if the child process was killed
     waiting_bytes_ -= message.size();
     waiting_.pop_front();
   }

@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Writes to a descriptor whose reader may stop reading at any time. A child process calls write()
-/// for the caller. The caller therefore never blocks, and can stop the output at any time.
+/// Stream to a descriptor whose reader may stop reading at any time. A child process calls write()
+/// for this process. This process therefore never blocks, and can stop the output at any time.
 ///
 /// Why:    Other processes share the descriptor, so it cannot be made nonblocking.
 /// Owns:   the child process, which ends with the stream and with the calling thread.
@@ -27,28 +27,30 @@ class OutputStream {
 
   /// Adds whole lines. The first call starts the child process.
   void append(std::string_view lines);
-  /// Returns false while too much output waits. The caller must then not append more, so that
-  /// waiting output does not fill the memory.
+  /// Returns false while too much output waits. The caller must then append no further lines, so
+  /// that waiting output does not fill the memory.
   bool has_room() const { return waiting_bytes_ < waiting_bytes_max; }
   /// Sends waiting output to the child process, as much as fits into the socket now.
   void push();
-  /// Notes that no lines follow. The child process ends when it has written everything.
+  /// Notes that no lines follow. The child process ends when it has written all lines.
   void close();
   /// Returns whether close() was called and the child process has ended. Each line is then either
   /// written or lost.
   bool is_done();
   /// Ends the child process; unwritten output is lost.
   void abandon();
-  /// Returns whether some output was lost, because it could not be written or was abandoned.
+  /// Returns whether some output was lost, because the child process could not write it or was
+  /// ended by abandon().
   bool is_lost() const { return is_lost_; }
   /// Returns the number of bytes that are not yet written. If two calls return the same number, the
   /// reader has read nothing in between.
   std::size_t undelivered() const;
 
-  /// Returns a descriptor that is readable when the child process has ended; negative if none runs.
+  /// Returns a descriptor that is readable when the child process has ended; negative if no child
+  /// process runs.
   int end() const { return end_.get(); }
-  /// Returns the descriptor to watch until it is writable. push() then has work. Negative if no
-  /// bytes wait to be written.
+  /// Returns a descriptor that is writable when push() has work; negative if no bytes wait to be
+  /// written.
   int room() const { return waiting_.empty() ? -1 : socket_.get(); }
 
  private:
@@ -66,21 +68,22 @@ class OutputStream {
   bool is_lost_ = false;
 };
 
-/// Copies lines of one stream of one process, each with a prefix.
+/// Copies the output lines of one process to an OutputStream, each with a prefix.
 class LineCopier {
  public:
   LineCopier(base::Descriptor from, OutputStream& to, std::string prefix)
       : from_(std::move(from)), to_(&to), prefix_(std::move(prefix)) {}
   const OutputStream& to() const { return *to_; }
   bool is_open() const { return static_cast<bool>(from_); }
-  /// Returns a descriptor that is readable when copy() has work; negative if copy() has none.
+  /// Returns a descriptor that is readable when copy() has work. Negative while the output stream
+  /// has no room, and after the end of the input.
   int readable() const { return to_->has_room() ? from_.get() : -1; }
 
-  /// Copies the available input, while the output stream has room. The end of the input closes the
-  /// copier.
+  /// Copies the available input while the output stream has room. Closes the copier at the end of
+  /// the input.
   void copy();
-  /// Limits copying to input that is available now. Other processes may still hold the stream and
-  /// write to it for ever.
+  /// Limits copying to the input that is available now, because other processes may have inherited
+  /// the stream and may write to it for ever.
   void finish_soon();
 
  private:
@@ -92,7 +95,7 @@ class LineCopier {
   std::string prefix_;
   std::string pending_;  // beginning of a line whose end was not read yet
   bool finishes_ = false;
-  std::size_t left_bytes_ = 0;  // if finishes_: number of bytes still to read
+  std::size_t left_bytes_ = 0;  // bytes still to read, if finishes_ is true
 };
 
 }  // namespace paths

@@ -6,7 +6,8 @@
 
 namespace paths {
 
-/// Returns the result. Throws: std::system_error if it is negative; `what` names the call.
+/// Returns `result`, the result of a system call.
+/// Throws: std::system_error if `result` is negative; `what` names the call in the error text.
 inline int check_system_call(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;

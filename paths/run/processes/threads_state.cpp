@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/processes/threads_state.cpp — socket for states, which the environment names.
+// paths/run/processes/threads_state.cpp — socket through which a process reports states.
 #include "paths/run/processes/threads_state.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace paths {
 namespace {
 
 /// Environment variable with the number of the descriptor to which a program writes its
-/// ThreadsState, and with the identity of the descriptor's file. By the identity, a program notices
-/// if the number now belongs to another file.
+/// ThreadsState, and with the identity of the descriptor's file. The identity shows the program
+/// whether the number now belongs to a different file.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 /// Returns text that identifies a descriptor and its file; "" if the descriptor is not an open

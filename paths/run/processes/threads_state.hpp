@@ -9,7 +9,7 @@
 
 namespace paths {
 
-/// State of this process's threads. A process that launch() has started reports this state to
+/// State of the threads in a process that launch() has started. The process reports this state to
 /// launch(). Without the report, a program that exits with 0 while its threads run would look
 /// successful.
 enum class ThreadsState : char {
@@ -17,17 +17,19 @@ enum class ThreadsState : char {
   ended = 'e',
   not_needed = 'n',  ///< the program only printed its help or its version
 };
-/// Reports the state. Has no effect if launch() has not started this process.
+/// Reports the state of this process to launch(). Has no effect if launch() has not started this
+/// process.
 void notify_launcher(ThreadsState state);
 
 /// Sockets between launch() and a process that it starts.
 struct ThreadsStateSockets {
   base::Descriptor of_launcher;
-  base::Descriptor of_process;  ///< the process must inherit it
+  base::Descriptor of_process;  ///< socket that the started process inherits
 };
-/// Throws: std::system_error if the system refuses the sockets.
+/// Makes a connected pair of sockets. Throws: std::system_error if the system refuses the sockets.
 ThreadsStateSockets make_threads_state_sockets();
-/// Returns the environment variable by which the process finds its socket: name and value.
+/// Returns name and value of the environment variable by which the started process finds its
+/// socket.
 std::pair<std::string, std::string> threads_state_variable(const base::Descriptor& of_process);
 
 /// Reads the states that one process reports. Never blocks.
@@ -35,7 +37,7 @@ class ThreadsStateReader {
  public:
   explicit ThreadsStateReader(base::Descriptor of_launcher) : socket_(std::move(of_launcher)) {}
   void read();
-  /// Returns the last state; nullopt if the process has reported none.
+  /// Returns the state that the process reported last; nullopt if it has reported none.
   std::optional<ThreadsState> state() const { return state_; }
   /// Returns a descriptor that is readable when read() has work; negative if no state can follow.
   int readable() const { return socket_.get(); }

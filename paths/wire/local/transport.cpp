@@ -12,8 +12,9 @@ class LocalNetwork::LocalTransport final : public Transport {
   ~LocalTransport() override { stop(); }
 
   void start(Receiver& receiver) override {
-    // Delivers the waiting frames, also those that arrive meanwhile, before senders may deliver
-    // directly. Otherwise a request might overtake the hello of its connection.
+    // Delivers all frames that wait for this host, including frames that begin to wait during the
+    // delivery. Senders may deliver directly only after this. Otherwise a request could overtake
+    // the hello of its connection.
     while (true) {
       std::vector<std::pair<ConnectionId, Frame>> waiting;
       {
@@ -45,7 +46,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
-  /// Drops a connection. The peer gets connection_lost() when it next sends a frame.
+  /// Drops a connection. The peer gets connection_lost() when it sends its next frame.
   void drop(ConnectionId connection) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_[connection / 2].dropped[connection & 1] = true;
@@ -58,8 +59,8 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
-  /// Sends short frames on a connection to a peer that has replied. Such a peer has started, so no
-  /// frame needs to wait.
+  /// Sends short frames on a connection to a peer that has replied. No frame needs to wait, because
+  /// a peer that has replied has started.
   class Way final : public ShortWay {
    public:
     Way(LocalTransport& transport, ConnectionId connection)
@@ -79,7 +80,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
-    Receiver* told = nullptr;  // receiver of this host; set if the peer cannot receive any more
+    Receiver* told = nullptr;  // this host's receiver, if it must learn that the peer is gone
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/area.cpp — shared memory, its seals, and the rings in it
+// paths/wire/shared_memory/area.cpp — mapping of shared memory, and access to its rings
 #include "paths/wire/shared_memory/area.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,8 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t area_bytes = page_bytes + 2 * RingArea::ring_bytes;
 constexpr std::size_t mapped_bytes = page_bytes + 4 * RingArea::ring_bytes;
 
-// Bits of a PollingFlag. The lower bits count polling threads, the upper bits count sleeps.
+// Fields of the word of a PollingFlag. The lower 16 bits count the polling threads. The upper bits
+// count how often a thread has stopped polling.
 constexpr std::uint64_t one_sleep = std::uint64_t{1} << 16;
 constexpr std::uint64_t lookers = one_sleep - 1;
 
@@ -136,9 +137,9 @@ std::span<std::byte> RingWriter::room(std::size_t wanted) {
   return {bytes_ + written_ % RingArea::ring_bytes, free()};
 }
 
-/// The writer must call publish() before it checks whether the reader sleeps. No wake-up is then
-/// missed: either the writer sees that the reader sleeps, or the reader sees the new bytes in its
-/// last check before the sleep.
+/// The writer must call publish() before it checks whether the reader sleeps. In this order, no
+/// wake-up is missed: either the writer sees that the reader sleeps, or the reader sees the new
+/// bytes in its last check before the sleep.
 void RingWriter::publish(std::size_t bytes) {
   written_ += bytes;
   control_->written.store(written_, std::memory_order_seq_cst);
@@ -168,10 +169,11 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// Stores read_ with a fence only once for each half of the ring, because a fence takes time. This
-/// is enough for a writer that begins to wait for room. While the reader empties the whole ring, it
-/// makes at least one store with a fence, and then checks whether the writer waits. Either the
-/// writer sees the room, or the reader sees that the writer waits.
+/// Consumes bytes. Stores read_ with a fence only once for each half of the ring, because a fence
+/// takes time.
+/// Why: this is enough for a writer that begins to wait for room. While the reader empties the
+///      whole ring, it makes at least one store with a fence, and then checks whether the writer
+///      waits. Either the writer sees the room, or the reader sees that the writer waits.
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   if (read_ - ordered_ < RingArea::ring_bytes / 2)

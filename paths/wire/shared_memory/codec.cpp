@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/codec.cpp — frames in rings: writing and reading, whole or in pieces
+// paths/wire/shared_memory/codec.cpp — writing and reading of frames in rings, whole or in pieces
 #include "paths/wire/shared_memory/codec.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies are read in pieces
-// Size of the pieces of a large body. It is small, so that the reader can read a piece from the
-// processor's cache while the writer writes the next one.
+constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies move in pieces
+// Size of the pieces of a large body. The size is small, so that the reader can read a piece from
+// the processor's cache while the writer writes the next piece.
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
 template <class Value>
@@ -87,8 +87,8 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   keep(std::move(kept));
 }
 
-/// Skips the rest of the ring and continues at its beginning, if bytes_left_out() says that this is
-/// faster for the next record of `bytes` bytes.
+/// Skips the rest of the ring and continues at its beginning, if bytes_left_out() recommends this
+/// for the next record of `bytes` bytes.
 void FrameWriter::begin_again(std::size_t bytes) {
   const std::size_t left_out = ring_->bytes_left_out(bytes);
   if (left_out == 0) return;
@@ -97,7 +97,8 @@ void FrameWriter::begin_again(std::size_t bytes) {
   ring_->publish(left_out);
 }
 
-/// Writes a frame. Returns false if there is no room for the whole frame.
+/// Writes a frame whole. Returns false if the body is longer than whole_bytes, or if the ring has
+/// no room for the whole frame.
 bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const base::Payload& body) {
   const std::size_t bytes = sizeof head + head.header_bytes + body.size();
   if (body.size() > whole_bytes) return false;
@@ -145,8 +146,8 @@ bool FrameWriter::push() {
   return kept_.empty();
 }
 
-/// Writes some of the bytes and returns their number. If the ring is full, returns 0 after it has
-/// asked the reader for a notification.
+/// Writes some of the bytes, and returns the number of written bytes. If the ring is full, asks the
+/// reader for a notification and returns 0.
 std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   const std::size_t wanted = std::min(bytes.size(), piece_bytes);
   do {
@@ -161,8 +162,8 @@ std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   return 0;
 }
 
-/// Drops the kept frames of a connection. Keeps a frame of which a part has left, because the
-/// reader would read the next bytes as the rest of that frame.
+/// Drops the kept frames of a connection. Does not drop a frame of which a part has left, because
+/// the reader would read the next bytes as the rest of this frame.
 void FrameWriter::forget(std::uint32_t connection) {
   std::erase_if(kept_, [connection](const Kept& kept) {
     return kept.connection == connection && kept.done == 0;
@@ -199,7 +200,7 @@ FrameReader::Arrived* FrameReader::next() {
     return true;
   };
   if (!has_head()) return nullptr;
-  // Uses the copy of the head, because the writer may change the bytes in the ring meanwhile.
+  // `head` is a copy, because the writer may change the bytes in the ring at any time.
   if (head.header_bytes == RecordHead::is_left_out) {
     ring_.consume_to_end();
     data = ring_.data();
@@ -220,7 +221,7 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
   if (data.size() < head.header_bytes + at_once) return nullptr;
   const auto header = data.first(head.header_bytes);
-  // The header is copied, so that the writer cannot change it.
+  // Copies the header, because the writer may change the bytes in the ring at any time.
   header_.assign(header.begin(), header.end());
   if (head.header_bytes == 0) {
     ring_.consume(sizeof head);
@@ -239,7 +240,8 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   return next();
 }
 
-/// Throws LinkError if the header `header_` must not be followed by a body of the size in `head`.
+/// Checks whether a body of the size in `head` may follow the header `header_`.
+/// Throws: LinkError if not.
 void FrameReader::check_body(const RecordHead& head) const {
   if (!most_ || head.body_bytes <= unasked_body_bytes) return;
   const auto frame = decode_frame(header_, {});
@@ -251,7 +253,7 @@ void FrameReader::check_body(const RecordHead& head) const {
 }
 
 /// Reads the short frame at the beginning of `data`. Reads each byte only once, because the writer
-/// may change it meanwhile.
+/// may change the bytes at any time.
 FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
                                               std::uint64_t body_bytes) {
   ShortHead head;

@@ -17,13 +17,13 @@
 
 namespace paths {
 
-/// Fields that precede each frame in a ring; head and frame together are a record. A record with
-/// header_bytes 0 closes the connection. In a record of a short frame, a ShortHead replaces the
-/// frame's header.
+/// Fields that precede each frame in a ring. A head and its frame together are a record. A record
+/// whose header_bytes is 0 closes the connection. In the record of a short frame, a ShortHead
+/// replaces the frame's header.
 struct RecordHead {
-  /// Special values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the reader
-  /// must skip the rest of the ring.
+  /// Value of header_bytes if a short frame follows.
   static constexpr std::uint32_t is_short = ~std::uint32_t{0};
+  /// Value of header_bytes if the reader must skip the rest of the ring.
   static constexpr std::uint32_t is_left_out = is_short - 1;
   std::uint32_t connection = 0;
   std::uint32_t header_bytes = 0;
@@ -42,35 +42,35 @@ struct ShortHead {
 };
 static_assert(sizeof(ShortHead) == 56);
 
-/// Writes frames into a ring. It writes a frame whole or in pieces, and keeps frames in a queue
-/// while the ring has no room for them.
+/// Writes frames into a ring. A frame is written whole or in pieces. While there is no ring, or no
+/// room in the ring, frames are kept: they wait in a queue.
 ///
 /// Thread-safe: has_kept() only. One thread or fiber at a time may call the other functions.
 class FrameWriter {
  public:
-  /// Sets the ring, so that frames can leave from now on. Calls `written` each time after it has
-  /// written bytes into the ring.
+  /// Sets the ring, so that frames can leave from now on. `written` is called each time after bytes
+  /// were written into the ring.
   void begin(RingWriter ring, std::function<void()> written) {
     ring_ = ring;
     written_ = std::move(written);
   }
-  /// Writes a frame; never blocks. If encoding throws, no part of the frame was written.
+  /// Writes a frame. Never blocks. If the encoding throws, no part of the frame was written.
   void write(std::uint32_t connection, const Frame& frame);
   void write(std::uint32_t connection, const ShortFrame& frame);
   /// Writes the record that closes the connection.
   void write_end(std::uint32_t connection);
-  /// Writes kept frames while there is room. Returns whether no frame is kept any more. Throws
-  /// LinkError if the counter of the reading peer is invalid.
+  /// Writes kept frames while there is room. Returns true if no frame is kept any more.
+  /// Throws: LinkError if the counter of the reading peer is invalid.
   bool push();
-  /// Returns whether frames are kept because the ring has no room. The result becomes true before
-  /// this host asks the peer for a notification of free room. The thread that gets the notification
-  /// therefore finds the kept frames.
+  /// Returns whether frames are kept. The result becomes true before this host asks the peer for a
+  /// notification of free room. The thread that gets the notification therefore finds the kept
+  /// frames.
   bool has_kept() const { return has_kept_.load(); }
-  /// Drops the kept frames of a connection, except a frame of which a part has left.
+  /// Drops the kept frames of a connection. Does not drop a frame of which a part has left.
   void forget(std::uint32_t connection);
   void forget_all();
   /// Removes and returns all kept frames.
-  /// Requires: begin() was not called, so that no part of a frame has left.
+  /// Requires: begin() has not been called, so no part of a frame has left.
   std::vector<std::pair<std::uint32_t, Frame>> take_kept();
 
  private:
@@ -78,7 +78,7 @@ class FrameWriter {
     std::uint32_t connection = 0;
     std::vector<std::byte> head;  // record head and frame header
     base::Payload body;
-    std::size_t done = 0;  // number of sent bytes of head and body
+    std::size_t done = 0;  // number of bytes of head and body that have been written
   };
   void keep(Kept&& kept);
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
@@ -99,7 +99,7 @@ class FrameReader {
     std::uint32_t connection = 0;
     bool is_short = false;
     ShortFrame short_frame;      ///< valid if is_short
-    std::optional<Frame> frame;  ///< empty if is_short, or if the connection ends
+    std::optional<Frame> frame;  ///< nullopt if is_short, or if the record closes the connection
     bool is_last() const { return !frame && !is_short; }
   };
   /// Function that returns the maximum size of the body that follows a header.
@@ -107,16 +107,17 @@ class FrameReader {
 
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
-  /// Sets `most`. next() calls it before it allocates memory for a body of more than
-  /// unasked_body_bytes.
+  /// Sets the function `most`. Before next() allocates memory for a body of more than
+  /// unasked_body_bytes, it calls `most`.
   void limit_bodies(BodyBytesMax most) { most_ = std::move(most); }
-  /// Returns the next whole frame; valid until the next call. Returns nullptr if no whole frame has
-  /// arrived. Throws LinkError if the bytes are not a frame.
+  /// Returns the next whole frame; nullptr if no whole frame has arrived. The returned frame is
+  /// valid until the next call.
+  /// Throws: LinkError if the bytes are not a frame.
   Arrived* next();
   /// Returns whether next() might return a frame. The call is fast if the result is false.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
-  /// Returns whether the writer waits for room and half of the ring is free, so that the caller
-  /// must notify it.
+  /// Returns whether the caller must notify the writer, because the writer waits for room and half
+  /// of the ring is free.
   bool must_notify_writer() { return ring_.must_notify_writer(); }
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/greetings.cpp — start of shared-memory links, or of a detour over
-// sockets
+// paths/wire/shared_memory/greetings.cpp — exchange of greetings on new links, and start of detours
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -39,23 +38,23 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
     link->begin(std::move(area), std::move(sign), 1);
   }
   link->reader.limit_bodies([this, &of = *link](std::uint32_t connection, const Frame& head) {
-    if (of.has_closed(connection)) return body_bytes_limit;  // the frame will be ignored
+    if (of.has_closed(connection)) return body_bytes_limit;  // any size, as the frame is ignored
     return receiver_->body_bytes_max(of.id_of(connection), head);
   });
   alone([&] { begun_.push_back(link); });
 }
 
-/// Handles the case that a peer has shared memory but this host cannot map it. If this host made
-/// the link, diverts the link; if the peer made it, refuses the link.
+/// Handles the case that a peer has shared memory, but this host cannot map the memory. If this
+/// host made the link, diverts the link. If the peer made the link, refuses the link.
 void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   if (link->is_ours()) return divert(link, why);
   say_once(why);
   send_refusal(link->socket);
-  lose(link, "");  // the reason is empty, because no frame has arrived on the link yet
+  lose(link, "");  // needs no reason, because no frame has arrived on the link yet
 }
 
 /// Sends the frames of the link's connections over sockets from now on, and logs the reason `why`.
-/// If that is not possible, reports the loss of the link.
+/// If sockets must not be used, reports the loss of the link instead.
 void Links::divert(const LinkPtr& link, const std::string& why) {
   if (peers_->requires_shared_memory || !detour_)
     return lose(

@@ -86,26 +86,27 @@ bool Link::close(ConnectionId id) {
     const auto found = connections_.find(connection);
     if (found == connections_.end() || !std::exchange(found->second, false)) return false;
     surely_open_ = none;
-    if (!has_begun) connections_.erase(found);  // the peer does not know the connection
+    if (!has_begun) connections_.erase(found);  // the peer does not know the connection yet
   }
-  // Frames for which the ring had no room are kept. If this host made the link, drops them, so that
-  // a later process at the same address does not get them. If the peer made the link, sends them
-  // later, because one of them may contain the reason of the close.
+  // Some frames may be kept, because the ring had no room for them. If this host made the link,
+  // drops these frames, so that a later process at the same address does not get them. If the peer
+  // made the link, they are sent later, because one of them may contain the reason of the close.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
   return true;
 }
 
-/// Writes kept frames. The lock first waits for a thread or fiber that is writing, because it may
-/// just have kept a frame for a full ring.
+/// Writes kept frames. The lock waits until no other thread or fiber writes, because the other
+/// thread may be about to keep a frame for which the ring has no room.
 void Link::push() {
   const runtime::Lock sending(sending_);
   writer_.push();
 }
 
-/// After false, the call of room_made() cannot be missed. Either this function sees that the kept
-/// frames have left, or the thread that sends them sees the waiting connection.
+/// If the result is false, room_made() is certain to be called later. Either this function sees
+/// that the kept frames have left, or the thread that sends these frames sees the waiting
+/// connection.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);
@@ -155,7 +156,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
       surely_open_ = none;
       connections_.erase(found);
     }
-    // This host had already closed the connection, and the record is the peer's reply to that.
+    // If this host had already closed the connection, the record is the peer's confirmation.
     if (!was_open) return Verdict::ignore;
     if (!is_known) was_open = false;
   }
@@ -164,9 +165,10 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 
-/// Notifies the peer at most once in each of its sleeps, because the peer checks the rings before
-/// it sleeps again. First waits up to two microseconds, because a thread of the peer that has just
-/// received a frame usually starts to poll again immediately, and then needs no notification.
+/// Notifies the peer at most once in each of the peer's sleeps, because the peer checks the rings
+/// before it sleeps again. First waits up to two microseconds. In this time a thread of the peer
+/// may start to poll again, after it has just received a frame; the peer then needs no
+/// notification.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/link_table.hpp — shared-memory links of one host by number and by peer
+// paths/wire/shared_memory/link_table.hpp — table of a host's shared-memory links
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,16 +19,18 @@ class LinkTable {
  public:
   /// Makes a link for a peer that has connected.
   LinkPtr add_accepted();
-  /// Makes a connection to `host`. Also returns the link if it is new; the caller must open it.
+  /// Makes a connection to `host`. If this needs a new link, makes the link and returns it as the
+  /// second value; the caller must open the link. Otherwise the second value is nullptr.
   std::pair<ConnectionId, LinkPtr> connect(std::uint32_t host);
-  /// Returns the link of a connection; nullptr if there is none.
+  /// Returns the link of a connection; nullptr if the link has ended or does not exist.
   LinkPtr find(ConnectionId connection) const;
-  /// Removes and ends a link if it has no connections. A later connection makes a new link.
+  /// If a link has no connections, removes and ends the link, and returns true. A later connection
+  /// makes a new link.
   /// Requires: this host made the link.
   bool forget_unused(const LinkPtr& link);
   void forget(const LinkPtr& link);
   std::vector<LinkPtr> take_all();
-  /// Returns whether no link keeps frames.
+  /// Returns whether no link has kept frames: frames that were not written to a ring yet.
   bool is_flushed() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/links.cpp — opening of links, arrival of their frames, and their end
+// paths/wire/shared_memory/links.cpp — opening and ending of links, and receiving of their frames
 #include "paths/wire/shared_memory/links.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // frames from one link before other links get a turn
+constexpr int receives_in_a_row = 256;  // maximum number of frames read from one link at a time
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
@@ -111,7 +111,8 @@ class Links::Way final : public ShortWay {
   Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
       : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
   void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
-  /// Returns true: send() only writes to the ring, and wakes the peer if none of its threads polls.
+  /// Returns true, because send() calls no receiver. send() only writes to the ring, and wakes the
+  /// peer if none of the peer's threads polls.
   bool only_writes() const override { return true; }
 
  private:
@@ -131,7 +132,7 @@ bool Links::has_room(ConnectionId connection) {
   return !link || link->has_room(connection);
 }
 
-/// A peer that has not replied may be a process that was never started.
+/// A peer that has not replied yet does not count as local, because its process may not exist.
 PeerContact Links::contact(ConnectionId connection) {
   const LinkPtr link = links_.find(connection);
   return {.is_local = link && (link->has_begun || link->is_diverted())};
@@ -143,7 +144,7 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     notify_soon_of_own_room(*link);
-    // Ignored here: the thread or fiber that next reads or writes on the link handles the error.
+    // Ignores this error. The next thread or fiber that reads or writes on the link handles it.
   } catch (const LinkError&) {
   }
 }
@@ -159,8 +160,8 @@ void Links::stop() {
   lock.unlock();
   if (sign_) runtime_.remove_poller(*this);
   // The runtime runs tasks in the order in which they were queued. A task that calls open() queues
-  // another one, which begins to watch the socket. Both must run before close_all(), which is
-  // therefore queued only by a task that follows open().
+  // a second task, which begins to watch the socket. Both tasks must run before close_all(). This
+  // function therefore queues a task that queues close_all().
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->runtime_.wake_from_outside([self] { self->close_all(); });
   });
@@ -169,7 +170,7 @@ void Links::stop() {
 }
 
 /// Waits until no thread receives. The services' thread (whose fibers do work for other hosts)
-/// handles frames that arrive meanwhile.
+/// handles the frames that arrive during the wait.
 void Links::settle() {
   { const runtime::Lock lock(receiving_); }
   runtime::show_unlocked();
@@ -187,14 +188,15 @@ void Links::notify_if_flushed() {
 
 void Links::end_polling() {
   if (!sign_ || !sign_.end_polling() || receive()) return;
-  // Another thread receives. It now checks the links again, unless it is about to stop; in that
-  // case the following call receives.
+  // At this point another thread receives. After the store, the other thread checks the links
+  // again, unless it is about to stop. If it is about to stop, the call of receive() below
+  // receives.
   look_again_.store(true);
   receive();
 }
 
 /// Receives from all links. Returns whether a frame has arrived. Returns nullopt if another thread
-/// receives; that thread may have checked some of the links too early for the latest frames.
+/// receives. The other thread may have checked some links before the latest frames arrived there.
 std::optional<bool> Links::receive() {
   std::optional<bool> has_arrived;
   do {
@@ -223,7 +225,7 @@ bool Links::receive_from(const LinkPtr& link) {
       ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
-      // Notifies the writer, which waits for room, because half of the ring is free.
+      // The writer waits for room, and half of the ring is free now.
       link->wake_peer();
     return received > 0;
   } catch (const LinkError& error) {
@@ -234,8 +236,8 @@ bool Links::receive_from(const LinkPtr& link) {
   return false;
 }
 
-/// Notifies the connections that wait for room, but later: the calling thread or fiber may hold
-/// locks that receivers need.
+/// Arranges a later notification of the connections that wait for room. The notification cannot
+/// happen now, because the calling thread or fiber may hold locks that receivers need.
 void Links::notify_soon_of_own_room(const Link& link) {
   if (link.has_room_for_waiters()) look_soon();
 }
@@ -277,7 +279,8 @@ void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& fra
   receiver_->deliver_short(link.id_of(connection), std::move(frame));
 }
 
-/// Stops reading from a link whose peer broke the protocol, and soon reports the loss of the link.
+/// Stops reading from a link whose peer broke the protocol. The loss of the link is reported soon
+/// after, by the services' thread.
 /// Requires: receiving_ is held.
 void Links::refuse(const LinkPtr& link, const std::string& wrong) {
   if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
@@ -305,7 +308,7 @@ void Links::look_once() {
 
 // ---- functions that run on the services' thread ----------------------------------------------
 
-/// Opens a link. Retries until the peer accepts it, or until no connection needs the link.
+/// Opens a link. Retries until the peer accepts the link, or until no connection needs the link.
 void Links::open(LinkPtr link) {
   if (closed_ || links_.forget_unused(link)) return;
   if (!sign_) return divert(link, why_without_memory_);
@@ -392,7 +395,7 @@ void Links::hear(const LinkPtr& link) {
   if (is_called) look_once();
 }
 
-/// Handles the end of a peer. First delivers all frames that arrived, then reports the loss.
+/// Handles the end of a peer. First delivers all frames that have arrived, then reports the loss.
 void Links::peer_ended(const LinkPtr& link) {
   if (!link->has_begun && link->is_ours()) {
     runtime_.unwatch(link->socket.get());

@@ -17,23 +17,24 @@
 
 namespace paths {
 
-/// All shared-memory links of one host. Opens and accepts links, sends on them, and delivers the
-/// frames that arrive on them.
-/// Owns:        the links. Callbacks of the runtime hold this object until the last of them has
+/// All shared-memory links of one host. Opens and accepts links, sends frames on the links, and
+/// delivers the frames that arrive on the links.
+/// Owns:        the links. Callbacks of the runtime hold this object until the last callback has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time receives: a thread that polls while it waits, if there is
-///              one, otherwise the services' thread. The services' thread sleeps until a peer wakes
-///              it. Peers wake it only if no thread of this host polls. Only the services' thread
-///              opens and closes links.
-/// Locks:       locked in this order: receiving_, the receiver's lock, mutex_, the lock of links_,
-///              a link's lock.
+/// Thread-safe: yes. One thread at a time receives. If a thread of this host polls while it waits,
+///              this thread receives. Otherwise the services' thread receives; it sleeps until a
+///              peer wakes it. Peers wake it only if no thread of this host polls. Only the
+///              services' thread opens and closes links.
+/// Locks:       must be locked in this order: receiving_, the receiver's lock, mutex_, the lock of
+///              links_, a link's lock.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
   Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
         std::shared_ptr<Detour> detour)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
-  // Thread-safe functions:
+  // The public functions are thread-safe.
+  /// Starts listening and receiving.
   /// Throws: TravelError if the host cannot listen.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
@@ -91,7 +92,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   const std::uint32_t host_;
   const std::shared_ptr<Detour> detour_;
   PollingFlag sign_;                // empty if the system provides no shared memory
-  std::string why_without_memory_;  // the reason why sign_ is empty
+  std::string why_without_memory_;  // reason why sign_ is empty; "" if it is not empty
 
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
@@ -110,16 +111,16 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   // Used on the services' thread only:
   Door door_;
   Descriptor timer_;
-  std::vector<LinkPtr> unanswered_;  // links that must be opened again
+  std::vector<LinkPtr> unanswered_;  // links whose peers did not accept; retry() opens them
   base::Nanos pause_{0};
-  int accept_failed_ = 0;  // error of the latest accept()
-  // Whether a warning about a peer's socket file of another user was logged.
+  int accept_failed_ = 0;  // errno of accept() that was logged last; 0 = none
+  // Whether this host has logged that the socket file of a peer belongs to another user.
   bool is_stranger_named_ = false;
-  bool has_said_ = false;  // whether the reason for the detour of frames was logged
+  bool has_said_ = false;  // whether the reason for a detour was logged
 };
 
 /// Runs `act` while no thread receives. Then receives the frames that other threads could not
-/// receive because receiving_ was locked.
+/// receive during this time, because receiving_ was locked.
 template <class Act>
 void Links::alone(Act act) {
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/socket.cpp — doors of hosts, and the messages on their sockets
+// paths/wire/shared_memory/socket.cpp — opening of doors, and messages on the sockets of links
 #include "paths/wire/shared_memory/socket.hpp"
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@ namespace paths {
 namespace {
 
 constexpr int waiting_max = 1024;  // maximum number of connections that wait for accept()
-constexpr int claim_attempts_min = 20, claim_attempts_max = 5000;  // one per millisecond
+constexpr int claim_attempts_min = 20, claim_attempts_max = 5000;  // one attempt per millisecond
 constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -42,8 +42,8 @@ Descriptor new_socket() {
 
 using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
 
-/// Takes ownership of all received descriptors. Stores the first two in `taken`, and closes the
-/// others.
+/// Takes ownership of all received descriptors. Stores the first two descriptors in `taken`, and
+/// closes all further descriptors.
 void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   std::size_t count = 0;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -57,9 +57,9 @@ void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   }
 }
 
-/// Takes the claim to a door. Another host that starts may hold it for a moment, and longer on a
-/// busy machine, but such a host does not listen at the door (remove_left_doors()). Returns nullptr
-/// if another host keeps the door.
+/// Takes the claim to a door; retries while another host holds the claim only for a moment. (A host
+/// that starts holds claims in remove_left_doors(), but does not listen at their doors.) Returns
+/// nullptr if another host listens at the door, or keeps the claim for too long.
 std::unique_ptr<SocketClaim> take_claim(const std::string& address, runtime::Runtime& runtime) {
   for (int attempt = 0;; ++attempt) {
     auto claim = SocketClaim::take(door_address(address));
@@ -76,7 +76,7 @@ Door open_door(const std::string& address, runtime::Runtime& runtime) {
   Door door{take_claim(address, runtime), new_socket()};
   if (!door.claim) throw std::system_error(EADDRINUSE, std::generic_category(), "shared memory");
   const Name name(door.claim->file());
-  unlink(name.address.sun_path);  // a process that held the claim before may have left it
+  unlink(name.address.sun_path);  // a killed process may have left this file
   if (bind(door.listening.get(), name.generic(), Name::bytes) != 0 ||
       listen(door.listening.get(), waiting_max) != 0)
     throw std::system_error(errno, std::generic_category(), "shared memory");
@@ -129,8 +129,8 @@ void send_refusal(const Descriptor& socket) {
       send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
 }
 
-/// Asks the peer to check the rings. Ignores a full socket, because the peer then has other
-/// messages to read, and checks the rings anyway.
+/// Asks the peer to check the rings. Ignores a full socket, because the peer checks the rings when
+/// it reads the messages in the full socket.
 void ring_bell(const Descriptor& socket) {
   const char bell = 0;
   [[maybe_unused]] const auto sent = send(socket.get(), &bell, sizeof bell, MSG_NOSIGNAL);

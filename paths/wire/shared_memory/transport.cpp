@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/transport.cpp — shared-memory transport of a host, on top of its links
+// paths/wire/shared_memory/transport.cpp — shared-memory transport that calls Links
 #include "paths/wire/shared_memory/transport.hpp"
 
 #include <utility>
@@ -21,7 +21,7 @@ class SharedMemoryTransport final : public Transport {
     try {
       links_->stop();
     } catch (const runtime::Stop&) {
-      // The services' thread closes the links later.
+      // No action is needed, because the services' thread closes the links later.
     }
   }
   bool reaches(std::uint32_t host) const override {

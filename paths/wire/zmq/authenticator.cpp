@@ -74,7 +74,8 @@ void Authenticator::reply_to_one() {
   zmq::message_t version, number;
   std::vector<zmq::message_t> request;
   if (!uninterrupted([&] { return requests_.recv(version); })) return;
-  // All parts of a message arrive together. A request without a number has version parts only.
+  // All parts of a message arrive together. If the version is the only part, there is no further
+  // part to receive.
   if (version.more()) receive_all(requests_, {&number}, request);
   const auto owner =
       version.to_string_view() == "1.0" ? owner_in(*keyring_, request) : std::nullopt;

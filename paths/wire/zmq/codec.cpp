@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/codec.cpp — parts of ZeroMQ messages, and which of them are sent without a copy
+// paths/wire/zmq/codec.cpp — making, sending, receiving and assembling of the messages of frames
 #include "paths/wire/zmq/codec.hpp"
 
 #include <fmt/format.h>
@@ -43,12 +43,13 @@ zmq::message_t body_part_of(const base::Payload& body, std::size_t begin, std::s
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
 
-/// Position of a part in its body.
+/// Position of a part in its body: offset of the part, and size of the whole body, in bytes.
 struct Position {
   std::uint64_t offset = 0, total = 0;
 };
 
-/// Returns the message of the part of a body that begins at the byte `begin`, without its header.
+/// Returns the message for the part of a body that begins at the byte `begin`. The header of the
+/// returned message is empty.
 FrameMessage message_of(const base::Payload& body, std::size_t begin, std::size_t part_bytes) {
   FrameMessage message{zmq::message_t(), body_part_of(body, begin, part_bytes), std::nullopt};
   if (body.size() <= part_bytes) return message;
@@ -58,8 +59,9 @@ FrameMessage message_of(const base::Payload& body, std::size_t begin, std::size_
 }
 
 /// Receives one part of a message. Returns false if there is no message, or if the message has no
-/// further part. Does not use socket.recv(), because that function takes the size from the int
-/// result of zmq_msg_recv(): a part of 2 GiB or more would look like an error.
+/// further part.
+/// Why: socket.recv() cannot be used, because it takes the size from the int result of
+///      zmq_msg_recv(). A part of 2 GiB or more would look like an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
@@ -111,7 +113,7 @@ std::optional<Frame> FrameAssembly::take_whole(const zmq::message_t& header, zmq
   return frame;
 }
 
-/// Returns the bytes of a header. Under the thread sanitizer, they are a copy.
+/// Returns the bytes of a header. Under the thread sanitizer, returns a copy of the bytes.
 std::span<const std::byte> FrameAssembly::read_header(const zmq::message_t& header) {
   if (!runtime::thread_sanitizer::is_on) return bytes_of(header);
   header_.resize(header.size());
@@ -119,8 +121,8 @@ std::span<const std::byte> FrameAssembly::read_header(const zmq::message_t& head
   return header_;
 }
 
-/// Begins a body of several parts with `total` bytes. Returns false if the body must not begin now,
-/// or must not have this size.
+/// Begins a body that has several parts and `total` bytes. Returns false if no body may begin now,
+/// or if the body must not have this size.
 bool FrameAssembly::begin(const zmq::message_t& header, std::uint64_t total,
                           const BodyBytesMax& most) {
   if (is_under_way() || total == 0) return false;
@@ -159,8 +161,8 @@ std::optional<std::string> property(const zmq::message_t& message, const char* n
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   auto flags = zmq::send_flags::dontwait;
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
-  // ZeroMQ always has room for the frame, because no maximum number of queued messages (high-water
-  // mark) is set. send() fails only if ZeroMQ has dropped the peer.
+  // send() fails only if ZeroMQ has dropped the peer. ZeroMQ always has room for the frame, because
+  // no maximum number of queued messages (high-water mark) is set.
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/descriptors.cpp — questions to the kernel about connections
+// paths/wire/zmq/descriptors.cpp — requests to the kernel about the peers of connections
 #include "paths/wire/zmq/descriptors.hpp"
 
 #include <netinet/in.h>
@@ -11,8 +11,8 @@
 namespace paths {
 namespace {
 
-/// Returns what the kernel knows about the peer of a socket. For TCP it knows the times of the last
-/// bytes and acknowledgements. The peer of a Unix socket is on this machine.
+/// Returns what the kernel knows about the peer of a socket. For TCP, the kernel knows the times of
+/// the last bytes and of the last acknowledgement. The peer of a Unix socket is on this machine.
 PeerContact contact_over(int descriptor) {
   sockaddr_storage address{};
   socklen_t bytes = sizeof address;

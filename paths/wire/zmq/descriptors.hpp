@@ -9,16 +9,16 @@
 
 namespace paths {
 
-/// Descriptors of the open connections of ZeroMQ, which owns them.
+/// Descriptors of the open connections of ZeroMQ. ZeroMQ owns the descriptors.
 ///
 /// Thread-safe: yes.
 class Descriptors {
  public:
   void note(ConnectionId connection, int descriptor);
   void forget(ConnectionId connection);
-  /// Returns what the kernel knows about a connection. ZeroMQ may close the descriptor at any time.
-  /// From then until the loss of the connection is reported, the result may be empty, or describe
-  /// another connection.
+  /// Returns what the kernel knows about a connection. ZeroMQ may close the descriptor of the
+  /// connection at any time. After this, and until the loss of the connection is reported, the
+  /// result may be empty, or may describe a different connection.
   PeerContact contact(ConnectionId connection) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/half_open.cpp — limits on connections that have sent no message
+// paths/wire/zmq/half_open.cpp — closing of the oldest connections without a message
 #include "paths/wire/zmq/half_open.hpp"
 
 #include <fcntl.h>
@@ -39,9 +39,9 @@ void HalfOpen::remove(int descriptor) {
   by_descriptor_.erase(found);
 }
 
-/// Shuts a connection down, so that ZeroMQ closes it. Uses a copy of the descriptor: unlike the
-/// original, the copy cannot become the descriptor of another connection between the comparison and
-/// the shutdown.
+/// Shuts a connection down, so that ZeroMQ closes the connection. Returns its source.
+/// Why: the function uses a copy of the descriptor. Between the comparison and the shutdown, the
+///      original descriptor could become the descriptor of a different connection. The copy cannot.
 std::string HalfOpen::close(Ones::iterator one) {
   const int copy = fcntl(one->descriptor, F_DUPFD_CLOEXEC, 0);
   if (copy >= 0) {

@@ -12,13 +12,14 @@
 
 namespace paths {
 
-/// Limits the number of connections on which no message has arrived. If there are too many, closes
-/// the oldest one. Peers that connect and send nothing thus cannot use up the descriptors and the
-/// memory of a host.
+/// Limits the number of connections on which no message has arrived. If there are too many such
+/// connections, closes the oldest one.
 ///
 /// ZeroMQ owns the descriptors, and may close them at any time. HalfOpen shuts a connection down
 /// only if its descriptor still has the same peer.
 ///
+/// Why: without this limit, peers that connect and send nothing could use up the descriptors and
+///      the memory of a host.
 /// Thread-safe: no.
 class HalfOpen {
  public:
@@ -29,10 +30,10 @@ class HalfOpen {
   HalfOpen() = default;
   explicit HalfOpen(Limits limits) : limits_(limits) {}
 
-  /// Notes a connection that was accepted, and closes the oldest one if there are too many. Returns
-  /// the address of the closed connection; "" if none was closed.
+  /// Notes a connection that was accepted. If there are now too many connections, closes the oldest
+  /// connection, and returns the address of its peer. Otherwise returns "".
   std::string add(int descriptor, const std::string& source);
-  /// Notes that a message has arrived on the connection, or that it was closed.
+  /// Notes that a message has arrived on the connection, or that the connection was closed.
   void remove(int descriptor);
   std::size_t size() const { return oldest_first_.size(); }
 
@@ -49,7 +50,7 @@ class HalfOpen {
   Limits limits_;
   Ones oldest_first_;
   std::unordered_map<int, Ones::iterator> by_descriptor_;
-  std::map<std::string, std::size_t> count_of_;  // by source
+  std::map<std::string, std::size_t> count_of_;  // number of connections, keyed by source
 };
 
 }  // namespace paths

@@ -19,14 +19,15 @@ namespace paths {
 
 namespace {
 
-constexpr int messages_in_a_row = 256;  // messages received before fibers get a turn
+constexpr int messages_in_a_row = 256;  // maximum number of received messages before fibers run
 
-// After this number of failed handshakes in a row, this host logs that the peer lacks the key.
+// Number of failed handshakes on a connection after which this host logs that the process at the
+// address has the wrong key.
 constexpr int handshakes_failed_max = 3;
 
 struct SocketEvent {
   std::uint16_t kind = 0;
-  int value = -1;  // a descriptor or an error, depending on the kind
+  int value = -1;  // descriptor or error code, depending on `kind`
 };
 
 std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
@@ -42,7 +43,7 @@ std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
   return read;
 }
 
-/// Returns a log text: why ZeroMQ rejected a peer that connected to this host.
+/// Returns a log text about the reason why ZeroMQ rejected a peer that connected to this host.
 std::string handshake_failure(const SocketEvent& event) {
   if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
     return "turned away: its key is not one of this run";
@@ -55,7 +56,7 @@ std::string handshake_failure(const SocketEvent& event) {
   return "turned away: it does not speak ZMTP 3";
 }
 
-/// Returns an error text: why this host can never connect to `host` at `address`.
+/// Returns an error text about the reason why this host can never connect to `host` at `address`.
 std::string handshake_refusal(const SocketEvent& event, const std::string& address,
                               const std::string& host) {
   if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
@@ -77,8 +78,8 @@ std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& fi
                      first.text);
 }
 
-/// Takes a message of a peer, with the parts `rest` after its header. Returns the frame that the
-/// message completes; nullopt if the frame is still incomplete.
+/// Takes a message of a peer: its header, and the parts `rest` that follow. Returns the frame that
+/// the message completes; nullopt if the frame is still incomplete.
 std::optional<Frame> assemble(SocketPeer& peer, const zmq::message_t& header,
                               std::span<zmq::message_t> rest, Receiver& receiver) {
   return peer.frames.take(header, rest, [&peer, &receiver](const Frame& head) {
@@ -155,10 +156,11 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   peer.part_bytes = router_part_bytes_;
   peer.source = property(header, "Peer-Address").value_or("");
   peer.key_owner = property(header, "User-Id").value_or("");
-  // Reads ZeroMQ's report of the connection, which precedes its first frame. If the connection was
-  // closed meanwhile and its descriptor used again, `count` already includes the next connection
-  // with this descriptor. The loss of the present connection is then noticed only when the next one
-  // closes. But no loss is reported for a connection that still lives.
+  // Reads ZeroMQ's report of the new connection, which ZeroMQ sends before the first frame of the
+  // connection. A second connection may already have the same descriptor, if the new connection was
+  // closed in the meantime. `count` then includes the second connection, and the loss of the new
+  // connection is noticed only when the second connection closes. No loss is ever reported for a
+  // connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   descriptors_.note(peer.id, peer.acceptance.first);
@@ -186,8 +188,9 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
-      // A CURVE server closes the connection if the client expects another key. ZeroMQ then retries
-      // without end. The owner of the key may still start, so this host waits until the deadline.
+      // A CURVE server closes the connection if the client expects a different key. ZeroMQ then
+      // retries without end. This host waits until the deadline, because the owner of the expected
+      // key may still start.
       if (++peer.handshakes_failed == handshakes_failed_max && peers_->keyring != nullptr &&
           without_key_.insert(address).second)
         spdlog::warn("host {}: what listens at {} has not the key of {}", peers_->hosts[host_].name,
@@ -201,15 +204,16 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   }
 }
 
-// One thread of ZeroMQ reports all events in order. The event of a failed handshake therefore
-// belongs to the connection whose end is reported next.
+// Reads the events that ZeroMQ has reported for the router. One thread of ZeroMQ reports all events
+// in order. The event of a failed handshake therefore belongs to the connection whose end is
+// reported next.
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
       Accepted& accepted = accepted_[event->value];
       ++accepted.count;
       accepted.source = address_of_peer(event->value);
-      if (accepted.source.empty()) continue;  // a Unix socket: only this user can connect
+      if (accepted.source.empty()) continue;  // Unix sockets need no limit: only this user connects
       if (const std::string closed = half_open_.add(event->value, accepted.source); !closed.empty())
         receiver_->turned_away(closed, "closed: too many connections that have sent no message");
     } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
@@ -227,8 +231,9 @@ void Sockets::look_at_router_monitor() {
   }
 }
 
-// Reports the loss of closed connections. Requires: the router (the socket to which peers connect)
-// has no more frames. All frames of a peer are therefore delivered before its loss.
+// Reports the loss of closed connections.
+// Requires: the router (the socket to which peers connect) has no more frames, so that all frames
+//           of a peer are delivered before its loss is reported.
 void Sockets::report_closed() {
   for (const Acceptance& closed : std::exchange(closings_, {})) {
     // The range is empty if the peer closed the connection before it sent a frame.
@@ -244,8 +249,8 @@ void Sockets::report_closed() {
   }
 }
 
-// Marks a connection as lost; the loss is reported later. If the peer has made the connection, its
-// entry stays until the peer is gone. Until then, frames from the peer are ignored.
+// Marks a connection as lost. The loss is reported later. If the peer has made the connection, the
+// entry of the connection stays until the peer is gone, and further frames on it are ignored.
 void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   peer.frames = {};

@@ -20,30 +20,31 @@ namespace paths {
 
 namespace {
 
-// Number of threads that ZeroMQ itself starts. If it cannot start them, it ends the process by
-// abort().
+// Numbers of threads that a ZeroMQ context and an Authenticator start. If ZeroMQ cannot start a
+// thread, it ends the process by abort().
 constexpr std::size_t threads_of_zmq = 2, threads_of_authenticator = 1;
 constexpr int sockets_max = 16384;
-// Maximum number of bytes in received messages that ZeroMQ queues for each peer on an encrypted
-// connection. At this number ZeroMQ stops reading, and TCP makes the peer wait.
+// Maximum number of bytes that ZeroMQ queues in received messages for each peer on an encrypted
+// connection. At this limit ZeroMQ stops reading, and TCP makes the peer wait.
 constexpr std::size_t received_ahead_bytes = std::size_t{16} << 20;
-// Maximum number of received messages that ZeroMQ queues for each peer on other connections. The
-// limit is not in bytes: it would allow too few messages, and small frames would take twice as
-// long. It would not limit the memory either, because ZeroMQ keeps all parts of a message.
+// Maximum number of received messages that ZeroMQ queues for each peer on a connection without
+// encryption. ZeroMQ counts messages, not bytes. A number that is derived from a limit in bytes
+// would allow too few messages, and small frames would take twice as long. Such a number would not
+// limit the memory either, because ZeroMQ keeps all parts of a message.
 constexpr int received_ahead_messages = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int handshake_ms = 10'000;
 
-/// Returns the keys for connections to a listening address; nullptr for a Unix socket, which needs
-/// none because other users cannot change its folder.
+/// Returns the keys for connections to a listening address. Returns nullptr for a Unix socket,
+/// which needs no keys because other users cannot change its folder.
 const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
 }
 
-/// Returns the limits for connections without a message. They allow all connections of the plan,
-/// and one per host for lanes. Peers may make all of them at the same time and from the same
-/// address.
+/// Returns the limits for connections on which no message has arrived. The limits allow all
+/// connections of the plan, and one connection per host for lanes. Peers may make all of these
+/// connections at the same time and from the same address.
 HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
   const std::size_t planned = self.arrivals.size() + hosts;
   const HalfOpen::Limits of_strangers;
@@ -80,9 +81,9 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     router_part_bytes_ = set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // Messages from peers with ZeroMQ 2 or 3 do not identify their connection. If a domain of ZAP
-    // (the authentication protocol of ZeroMQ) is set, ZeroMQ rejects such peers, also if there is
-    // no authentication handler.
+    // Makes ZeroMQ reject peers with ZeroMQ 2 or 3, because their messages do not identify their
+    // connection. ZeroMQ rejects such peers if a domain of ZAP (the authentication protocol of
+    // ZeroMQ) is set, even without an authentication handler.
     router_.set(zmq::sockopt::zap_domain, "paths");
     if (keyring != nullptr) {
       authenticator_ = std::make_unique<Authenticator>(context_, peers_->keyring, self.name);
@@ -105,8 +106,8 @@ void Sockets::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  // A thread may use a ZeroMQ socket that another thread has used, if there is a full memory fence
-  // in between. Here the mutex of the runtime is this fence.
+  // The services' thread may use a ZeroMQ socket that this thread has used, if there is a full
+  // memory fence between the two uses. The mutex of the runtime is this fence.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
   runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
@@ -144,8 +145,8 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends the frames that senders have left because the sockets were in use. Each left frame is
-/// sent: either its sender finds the sockets free afterwards, or the last user of the sockets finds
+/// Sends the frames that senders have left because the sockets were in use. No left frame is
+/// forgotten: either its sender then finds the sockets free, or the last user of the sockets finds
 /// the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
@@ -159,8 +160,8 @@ void Sockets::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
   // The runtime runs tasks in the order in which they were queued. A call of flush() may open
-  // sockets and queue a task that begins to watch them. That task must run before close_all().
-  // Therefore close_all() is queued only after the call of flush().
+  // sockets and queue a task that begins to watch these sockets. Such a task must run before
+  // close_all(), so close_all() is queued after the last call of flush().
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
     self->receive_later([&sockets = *self] { sockets.close_all(); });
@@ -220,11 +221,11 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
                  [this, &peer] { receiving([&] { receive_from(peer); }); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
                  [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
-  receive_soon(peer);  // the descriptor signals only after the socket was found empty
+  receive_soon(peer);  // needed, as the descriptor signals only after the socket was found empty
 }
 
-/// Closes a connection and its socket, so that a later process at the same address receives nothing
-/// of this run.
+/// Closes a connection. If this host made the connection, also closes its socket, so that a later
+/// process at the same address receives nothing of this run.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
     Incoming& peer = incoming_.at(known->second);
@@ -247,7 +248,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
     FrameMessages messages = messages_of(frame, peer.part_bytes);
     send_message(peer.dealer, std::move(messages.first));
     for (FrameMessage& message : messages.further) send_message(peer.dealer, std::move(message));
-    // The call of send may have consumed the signal of the descriptor for an arrived message.
+    // Sending may have consumed the descriptor's signal for a message that has arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
@@ -277,12 +278,12 @@ void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routi
 
 // ---- sockets ---------------------------------------------------------------------------------
 
-/// Sets the options of a socket. Returns the size of the parts into which it divides sent bodies.
+/// Sets the options of a socket. Returns the size of the parts in which bodies are sent through it.
 std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
   socket.set(zmq::sockopt::sndhwm, 0);
-  // The limit of received messages (rcvhwm) counts messages, not bytes. The limit of their size
-  // (maxmsgsize) makes ZeroMQ close a connection on which a longer part is announced.
+  // The option rcvhwm limits the number of received messages, not of bytes. The option maxmsgsize
+  // limits their size: ZeroMQ closes a connection on which the peer announces a longer part.
   const bool is_encrypted = keyring_for(*peers_, address) != nullptr;
   const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
   const int received_ahead =
@@ -297,14 +298,14 @@ std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& addre
 }
 
 /// Returns a monitor: a socket on which ZeroMQ reports the events of `socket`. The caller must
-/// close both together.
+/// close the monitor and `socket` together, with close_both().
 zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
   const std::string address = fmt::format("inproc://monitor-{}", connection);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  // 0 = no limit for queued events. With a limit, the thread of ZeroMQ might have to wait for this
-  // thread.
+  // 0 = no limit for queued events. With a limit, the thread of ZeroMQ could have to wait until
+  // this thread has read events.
   monitor.set(zmq::sockopt::rcvhwm, 0);
   monitor.connect(address);
   return monitor;
@@ -322,8 +323,8 @@ void Sockets::forget(ConnectionId connection) {
 }
 
 // Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is
-// closed only after the reports have ended. Otherwise the thread of ZeroMQ would wait forever to
-// send a report to the closed monitor, and would serve no other socket meanwhile.
+// closed only after the reports have ended. Otherwise the thread of ZeroMQ would wait for ever to
+// send a report to the closed monitor, and would serve no other socket.
 void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
   if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
   for (zmq::socket_t* one : {&monitor, &socket}) {

@@ -37,18 +37,18 @@ struct Outgoing : SocketPeer {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< whether the peer was reached; only then a disconnection is a loss
+  bool met = false;  ///< whether the peer was reached; if not, a disconnection is not a loss
   bool look_again = false;
-  int handshakes_failed = 0;  ///< number of handshakes in which the peer closed the connection
+  int handshakes_failed = 0;  ///< number of handshakes during which the peer closed the connection
 };
 
-/// Identifies a connection that a peer has made: its descriptor, and how many connections have had
-/// this descriptor so far.
+/// Identifies a connection that a peer has made. The first value is its descriptor. The second
+/// value is the number of connections that have had this descriptor, including this connection.
 using Acceptance = std::pair<int, std::uint64_t>;
 
 /// A connection that a peer has made. ZeroMQ identifies the frames of a connection by a routing id,
-/// but its loss by a descriptor. Descriptors are used again and again, so `acceptance`
-/// distinguishes connections with the same descriptor.
+/// but reports its loss with a descriptor. `acceptance` distinguishes connections with the same
+/// descriptor, because descriptors are used again.
 struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
@@ -56,38 +56,39 @@ struct Incoming : SocketPeer {
   bool has_greeted = false;
 };
 
-/// The latest connection with a descriptor, and the number of connections that had this descriptor.
+/// The latest connection with a descriptor, and the number of connections that have had this
+/// descriptor.
 struct Accepted {
   std::uint64_t count = 0;
   std::string source;
 };
 
-/// All ZeroMQ sockets of one host. Ensures that only one thread at a time uses them, as ZeroMQ
-/// requires.
-/// Owns:        the sockets. Callbacks of the runtime keep this object until the last of them has
+/// All ZeroMQ sockets of one host. Ensures that only one thread at a time uses the sockets, as
+/// ZeroMQ requires.
+/// Owns:        the sockets. Callbacks of the runtime keep this object until the last callback has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. In most cases a sender uses the sockets itself, so that no other thread must
-/// be
-///              woken. If the sockets are in use, the sender leaves its frame to the thread that
-///              uses them. Only the services' thread (the OS thread whose fibers do work for other
-///              hosts) receives; it waits briefly until the sockets are free.
+/// Thread-safe: yes. In most cases the sending thread uses the sockets itself, so that no other
+///              thread needs to wake up. If the sockets are in use, the sender leaves its frame to
+///              the thread that uses them. Only the services' thread (the OS thread whose fibers do
+///              work for other hosts) receives. It waits briefly until the sockets are free.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), context_(1) {}
 
-  // Thread-safe functions:
+  // The public functions are thread-safe, except source().
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
   PeerContact contact(ConnectionId connection) { return descriptors_.contact(connection); }
-  std::string source(ConnectionId connection) const;  // only on the services' thread
+  std::string source(ConnectionId connection) const;  // called only on the services' thread
 
  private:
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// An action that its caller leaves to the thread that currently uses the sockets.
+  /// An action (open, send or drop) that a caller leaves to the thread that currently uses the
+  /// sockets.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
@@ -98,21 +99,21 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
-  /// Calls receiving() later, on the services' thread. Keeps this object until then.
+  /// Calls receiving() later, on the services' thread. Keeps this object until receiving() returns.
   template <class Receive>
   void receive_later(Receive receive) {
     runtime_.wake_from_outside(
         [self = shared_from_this(), receive = std::move(receive)] { self->receiving(receive); });
   }
 
-  // All functions below require: using_ is held.
+  // All member functions below require that using_ is held.
   void flush();
   void carry_out(const HandedOver& one);
   void open(ConnectionId connection, std::uint32_t host);
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
-  // On the services' thread; called within receiving():
+  // The following functions run on the services' thread, within receiving().
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
@@ -137,7 +138,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::atomic<ConnectionId> next_connection_{1};
 
   runtime::Mutex mutex_;
-  std::vector<HandedOver> handed_over_;  // guarded by mutex_, like the next three members
+  std::vector<HandedOver> handed_over_;  // mutex_ guards this member and the next three members
   bool started_ = false;
   bool closed_ = false;  // changed only by the holder of using_
   runtime::WaitList closed_waiters_;
@@ -145,7 +146,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
 
   Descriptors descriptors_;
 
-  runtime::Mutex using_;       // guards everything below
+  runtime::Mutex using_;       // guards all members below
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
   std::vector<HandedOver> batch_;
 
@@ -153,7 +154,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unique_ptr<Authenticator> authenticator_;  // must be destroyed after context_ is closed
   zmq::context_t context_;
   zmq::socket_t router_;
-  std::size_t router_part_bytes_ = body_part_bytes;  // size of the parts of bodies sent by it
+  std::size_t router_part_bytes_ = body_part_bytes;  // size of the body parts that router_ sends
   zmq::socket_t router_monitor_;
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
   std::unordered_map<std::string, Incoming> incoming_;  // keyed by routing id
@@ -161,18 +162,18 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
   HalfOpen half_open_;
-  std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
-  std::vector<zmq::message_t> rest_;  // parts after the header of the message under way
-  // Reason of a failed handshake. It belongs to the connection whose end ZeroMQ reports next; "" if
-  // the handshake of that connection did not fail.
+  std::vector<Acceptance> closings_;  // closed connections whose loss has not been reported yet
+  std::vector<zmq::message_t> rest_;  // parts that follow the header of the received message
+  // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if the
+  // handshake did not fail.
   std::string handshake_failure_;
   std::set<std::string> without_key_;  // addresses for which a missing key was logged
   bool router_look_again_ = false;
-  int accept_failed_ = 0;  // error of the latest accept()
+  int accept_failed_ = 0;  // errno of accept() that was logged last; 0 = none
 };
 
-/// Runs `receive` while no other thread uses the sockets. Then sends the frames that other senders
-/// have left meanwhile.
+/// Runs `receive` while no other thread uses the sockets. Then sends the frames that senders have
+/// left during this time.
 template <class Receive>
 void Sockets::receiving(Receive receive) {
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/transport.cpp — ZeroMQ transport of a host, on top of its sockets
+// paths/wire/zmq/transport.cpp — ZeroMQ transport that calls Sockets
 #include "paths/wire/zmq/transport.hpp"
 
 #include <utility>
@@ -17,7 +17,7 @@ class ZmqTransport final : public Transport {
     try {
       sockets_->stop();
     } catch (const runtime::Stop&) {
-      // The services' thread (whose fibers do work for other hosts) closes the sockets later.
+      // No action is needed, because the services' thread closes the sockets later.
     }
   }
   void start(Receiver& receiver) override { sockets_->start(receiver); }
