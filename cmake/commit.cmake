@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -D source=FOLDER -D output=FILE -P commit.cmake: writes C++ code with the commit of the
-# sources, unless the file is up to date.
+# sources to FILE, unless FILE is up to date.
 set(commit unknown)
 execute_process(COMMAND git -C ${source} rev-parse --show-toplevel
                 OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies of the libraries. The build reads this file, and so does the installed
-# PATHSConfig.cmake.
+# Dependencies of the libraries. The build and the installed PATHSConfig.cmake read this file.
 find_dependency(Threads)
 find_dependency(PkgConfig)
 find_dependency(Boost 1.74 CONFIG COMPONENTS context fiber)

@@ -20,7 +20,8 @@ install(FILES ${PROJECT_BINARY_DIR}/PATHSConfig.cmake
               ${PROJECT_BINARY_DIR}/PATHSConfigVersion.cmake cmake/dependencies.cmake
         DESTINATION ${package_dir})
 
-# Libraries that paths.pc names. Only modules with code (scope PUBLIC) have an archive to link.
+# Libraries that paths.pc names. Modules that have only headers (scope INTERFACE) have no library to
+# link.
 set(pkgconfig_libs)
 foreach(target IN LISTS paths_module_targets)
   if(${target}_scope STREQUAL PUBLIC)

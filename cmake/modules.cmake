@@ -2,9 +2,9 @@
 
 # paths_module(<module> [MODULES <module>...] [PUBLIC <target>...] [PRIVATE <target>...]
 #            [INTERNAL <regex>...] [APART <regex>...])
-# Makes the static library PATHS::<module> of the folder <module>. Files whose names, without their
-# endings, match APART completely belong to another library, which paths_library() makes. Headers
-# that match INTERNAL are internal and not installed.
+# Makes the static library PATHS::<module> from the folder <module>. It leaves out files whose
+# names, without their endings, completely match APART. These files belong to a library that
+# paths_library() makes. Headers that match INTERNAL are not installed.
 function(paths_module module)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES;PUBLIC;PRIVATE;INTERNAL;APART")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${module}/*.[ch]pp)
@@ -21,9 +21,10 @@ endfunction()
 
 # paths_library(<name> FILES <file>... [MODULES <library>...] [PUBLIC <target>...]
 #               [PRIVATE <target>...] [INTERNAL <regex>...])
-# Makes the static library PATHS::<name> of the files. Without a .cpp it is an INTERFACE library,
-# for which PRIVATE dependencies have no effect. Sets <target>_scope to the keyword for later
-# target_*() calls. Adds the target to paths_module_targets, users first, as linkers require.
+# Makes the static library PATHS::<name> from the files. If the files include no .cpp, it makes an
+# INTERFACE library, for which PRIVATE dependencies have no effect. Sets <target>_scope to the
+# keyword for later target_*() calls: PUBLIC or INTERFACE. Adds the target at the front of
+# paths_module_targets, because linkers require that a library precedes the libraries that it uses.
 function(paths_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;MODULES;PUBLIC;PRIVATE;INTERNAL")
   set(target paths_${name})
@@ -61,7 +62,7 @@ function(paths_library name)
 endfunction()
 
 # paths_check_headers(<name> FILES <header>... USE <target>...): compiles each of these headers
-# alone with the properties of the targets. They are not installed.
+# alone with the properties of the targets. The headers are not installed.
 function(paths_check_headers name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;USE")
   add_library(${name}_headers INTERFACE)

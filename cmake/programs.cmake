@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs: commands/ makes `paths`; bench/ and examples/ make one program per file or folder.
 
-# commands/ without main.cpp is a library, so that tests can link it.
+# The sources of commands/ without main.cpp are a library, so that tests can link them.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS commands/*.cpp)
 list(REMOVE_ITEM command_sources ${PROJECT_SOURCE_DIR}/commands/main.cpp)
 file(GLOB_RECURSE command_headers CONFIGURE_DEPENDS commands/*.hpp)
@@ -15,8 +15,8 @@ if(command_sources AND PATHS_COMMANDS)
 endif()
 file(GLOB command_main CONFIGURE_DEPENDS commands/main.cpp)
 if(command_main AND PATHS_COMMANDS)
-  # Each build checks whether the commit has changed. The commit is compiled only into `paths`: if
-  # it were part of a library, each new commit would relink all programs.
+  # Each build checks whether the commit has changed. The commit is compiled only into `paths`. If
+  # the commit were part of a library, each new commit would relink all programs.
   set(commit_source ${PROJECT_BINARY_DIR}/commit.cpp)
   add_custom_target(paths_commit BYPRODUCTS ${commit_source}
     COMMAND ${CMAKE_COMMAND} -D source=${PROJECT_SOURCE_DIR} -D output=${commit_source}
@@ -28,12 +28,13 @@ if(command_main AND PATHS_COMMANDS)
   set(programs paths)
 endif()
 
-# paths_programs(<folder> <result>): makes a program of each .cpp of the folder and of each main.cpp
-# in its folders. Benchmarks stay in the build tree; their main() is in support/. The other sources
-# of a program's folder become a library for that program. The sources of support/ become one for
-# all programs. The library <folder>_all contains all of these, for tests and for programs without a
-# folder. Headers that most sources include are precompiled in <folder>_precompiled. The program
-# `embedding` is linked like a program with its own main(). Appends the programs to <result>.
+# paths_programs(<folder> <result>): makes a program from each .cpp in the folder, and from each
+# main.cpp in one of its subfolders. Benchmarks stay in the build tree; their main() is in support/.
+# The other sources of a program's folder become a library for that program. The sources of support/
+# become a library for all programs. The library <folder>_all combines all these libraries, for
+# tests and for programs without a folder. Headers that most sources include are precompiled in
+# <folder>_precompiled. The program `embedding` is linked like a program with its own main().
+# Appends the programs to <result>.
 function(paths_programs folder result)
   set(programs ${${result}})
   add_library(${folder}_all INTERFACE)
@@ -111,5 +112,6 @@ if(PATHS_BENCH)
   file(GLOB_RECURSE bench_headers CONFIGURE_DEPENDS bench/*.hpp)
   paths_check_headers(bench FILES ${bench_headers} USE PATHS::PATHS CLI11::CLI11)
 endif()
-# Prerequisites of `cmake --install`, and the examples. Excludes tests and benchmarks.
+# The target `programs` builds the programs that `cmake --install` needs, and the examples. It
+# builds no tests and no benchmarks.
 add_custom_target(programs DEPENDS ${programs} ${example_programs})

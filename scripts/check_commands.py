@@ -27,7 +27,7 @@ import tempfile
 
 PAGES = ["README.md", "CONTRIBUTING.md", "HACKING.md", "docs/**/*.md"]
 NOT_CHECKED = "docs/decisions/"
-# Pages whose commands another test runs.
+# Pages whose commands a different test runs.
 RUN_ELSEWHERE = {"docs/tutorial/first-program.md"}  # tests/install/tutorial_test.py
 # Commands that this script is permitted to run. It runs `paths run` only on the virtual clock.
 READ_A_CONFIG = {"paths check", "paths expand", "paths explain", "paths plan", "paths show"}
@@ -86,7 +86,7 @@ def commands(text):
         lexer.whitespace_split = True
         try:
             words = [*lexer, ";"]
-        except ValueError:  # a quote without an end: prose, or a command of several lines
+        except ValueError:  # a quote without an end: the text is prose or continues
             words = [line[0], ";"]
         first = 0
         for at, word in enumerate(words):
@@ -197,7 +197,7 @@ class Checker:
             kind = "checked only"
         elif page in self.skipped or not all(self.all_built(words) for _, words in ours):
             kind = NOT_BUILT
-            self.skipped.add(page)  # later commands may need the results
+            self.skipped.add(page)  # later commands of the page may need these results
         for before, words in ours:
             self.check(f"{page}:{line + before}", words, kind)
         slow = [words for _, words in found if words[0] not in LOOP and not is_quick(words)]

@@ -11,8 +11,9 @@ import pathlib
 import re
 import sys
 
-# module: the other modules whose headers it may include. Each of these must be listed before the
-# module. A folder inside a module is part of that module, unless it is listed here too.
+# Key: a module. Value: the other modules whose headers the module may include. These other modules
+# must be listed before the module. A folder inside a module is part of that module, unless the
+# folder has an entry of its own.
 LIBRARIES = {
     "base": "",
     "base/link_model": "base",
@@ -83,7 +84,7 @@ PROGRAMS = {
 }
 MODULES = {module: {module, *uses.split()} for module, uses in {**LIBRARIES, **PROGRAMS}.items()}
 
-# Pairs of a header of another project, and the files and folders that may include it.
+# Pairs of a header of a different project, and the files and folders that may include this header.
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
@@ -98,7 +99,8 @@ DOORS = [
     (r"benchmark/", "bench/ tests/"),
     (r"catch2/", "bench/ tests/"),
 ]
-# Names of the files of wrappers/ that include all wrappers, as no other file there may do.
+# Names of the files of wrappers/ that may include all wrappers. A file of one wrapper may not
+# include another wrapper.
 ALL_WRAPPERS = {"all", "main"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

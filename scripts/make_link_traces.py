@@ -16,11 +16,11 @@ import sys
 
 SEED = 2004
 SAMPLES = 300
-PERSISTENCE = 0.6  # share of an excess over the minimum that is still present one second later
+PERSISTENCE = 0.6  # share of an excess over the minimum that remains one second later
 SKEW = 0.8         # skewness of the log-normal excess
 
-# from, to: average round trip and its standard deviation in ms. Each entry gives a trace for each
-# direction.
+# Key: two clusters. Value: average and standard deviation of the round-trip time in ms. Each entry
+# gives two traces, one for each direction.
 LINKS = {
     ("dominic", "4w"): (36.0, 0.9),
     ("roadrunner", "4w"): (32.0, 0.8),
@@ -39,8 +39,8 @@ def excesses(chance):
     """Returns positive, skewed values, each correlated with the previous one."""
     state, found = 0.0, []
     for _ in range(SAMPLES):
-        # Box and Muller by hand: random() is the only generator that Python guarantees not to
-        # change.
+        # The formula of Box and Muller replaces a library function: random() is the only generator
+        # that Python guarantees not to change.
         normal = math.sqrt(-2 * math.log(1 - chance.random())) * math.cos(
             2 * math.pi * chance.random())
         state = PERSISTENCE * state + math.sqrt(1 - PERSISTENCE**2) * normal

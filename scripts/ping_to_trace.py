@@ -21,7 +21,7 @@ ANSWER = re.compile(r"^(?:\[(?P<stamp>\d+(?:\.\d+)?)\] )?\d+ bytes from .*"
                     r"\b(?:icmp_)?seq[= ](?P<number>\d+)\b.*"
                     r"\btime[=<](?P<time>\d+(?:\.\d+)?) ?(?P<unit>us|ms|s)\b(?P<rest>.*)$")
 MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-NUMBERS = 1 << 16  # icmp_seq wraps around
+NUMBERS = 1 << 16  # number of values of icmp_seq: after 65535 it begins again at 0
 
 
 def answers(lines):

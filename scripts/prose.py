@@ -472,7 +472,7 @@ def listed_files(paths):
     files = [path for path in tracked if path]
     if files or not paths:
         return files
-    for path in paths:  # outside of git
+    for path in paths:  # reached only if Git has no files for the paths
         if os.path.isfile(path):
             files.append(path)
         for folder, _, names in os.walk(path):

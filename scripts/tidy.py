@@ -33,8 +33,8 @@ BANNED = [
     (r"\bstd::(recursive_|timed_|shared_)*mutex\b", "runtime::Mutex"),
     (r"\bstd::condition_variable(_any)?\b", "runtime::WaitList"),
 ]
-# Writes to standard error that are banned outside base/say.cpp and tests/: fmt::print throws if
-# standard error is full, even in destructors and catch blocks.
+# Writes to standard error that are banned outside base/say.cpp and tests/. The reason: fmt::print
+# throws if standard error is full, even in destructors and catch blocks.
 TO_STANDARD_ERROR = re.compile(r"\bprint\s*\(\s*stderr\b|\bstd::cerr\b")
 SAYS = "base/say.cpp"
 # The words are split into two literals, because this file must pass its own rules.
@@ -69,7 +69,7 @@ def functions(code):
     the block was a member initializer or a default argument in braces.
     """
     found = []
-    header = at = 0  # indexes of two characters: first of the next block's header, and current one
+    header = at = 0  # indexes of characters: header = begin of the next header
     while at < len(code):
         if code[at] in ";}":
             header = at + 1
@@ -115,7 +115,7 @@ def classes(code, owner=None, first=1):
     entry of the result is the owner.
     """
     found, count = [], 0
-    start = at = 0  # indexes of two characters: first of the statement, and current one
+    start = at = 0  # indexes of characters: start = begin of the statement
     while at < len(code):
         if code[at] == ";":
             count += declares_function(code[start:at])
