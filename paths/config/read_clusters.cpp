@@ -145,8 +145,8 @@ class ClusterReader {
                                 group_path(groups_), also_at(first_groups_.back().position())));
   }
 
-  /// Calls `use` for each host that has the setting. `value` is one setting for all hosts, or a map
-  /// from hosts to settings.
+  /// Calls `use` for each host to which the setting `key` applies. `value` is one setting for all
+  /// hosts, or a map from hosts to settings.
   template <class Use>
   void for_hosts(const Settings& value, std::string_view key, Use&& use) {
     if (!value.is_map()) {
@@ -208,8 +208,8 @@ class ClusterReader {
     });
   }
 
-  /// Reads the setting `gateway`: the name of a host, or a map with its name and rate. Returns the
-  /// rate; null if there is none.
+  /// Reads the setting `gateway`: the name of a host, or a map with the name and rate of a host.
+  /// Returns the rate; null if the config gives none.
   Settings read_gateway(base::MapReader& reader) {
     if (!cluster().hosts.empty()) cluster().way.exit = cluster().hosts.front();
     const Settings written = reader.take("gateway");
@@ -246,8 +246,8 @@ class ClusterReader {
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   std::uint32_t index_ = 0;
-  // Names of the groups around the host that is being read (groups_), and around the first host of
-  // the cluster (first_groups_).
+  // Names of the groups that contain the host that is being read (groups_), and of the groups that
+  // contain the first host of the cluster (first_groups_).
   std::vector<Settings> groups_, first_groups_;
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
@@ -255,13 +255,15 @@ class ClusterReader {
 std::uint64_t counted_hosts(const Settings& hosts) {
   std::uint64_t count = 0;
   for (const auto& [group, inside] : hosts.entries()) count += counted_hosts(inside);
-  if (hosts.is_map()) return count;
-  const auto number = base::parse_natural(hosts.text()).value_or(hosts.items().size());
-  return std::min<std::uint64_t>(number, cluster_hosts_max);
+  for (const Settings& host : hosts.items()) count += counted_hosts(host);
+  if (!hosts.is_scalar()) return count;
+  if (is_node_list(hosts.text()))
+    return read_node_list(hosts.text(), cluster_hosts_max).names.size();
+  return std::min<std::uint64_t>(base::parse_natural(hosts.text()).value_or(1), cluster_hosts_max);
 }
 
-/// Returns the number of declared hosts without creating them. One line of a config may declare too
-/// many hosts for the memory.
+/// Returns the number of declared hosts without creating them, because one line of a config may
+/// declare more hosts than fit into memory.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())

@@ -10,9 +10,9 @@
 namespace paths {
 namespace {
 
-/// Minimum of the interval `beat`, in round trips of the longest link.
+/// Minimum of the setting `beat`, as a multiple of the round trip time of the longest link.
 constexpr int trips_per_beat = 4;
-/// Default of the duration `silent`, in intervals `beat`.
+/// Default of the setting `silent`, as a multiple of `beat`.
 constexpr int beats_per_silence = 15;
 
 base::Nanos latency_of(const base::Settings& link) {
@@ -58,22 +58,20 @@ void read_liveness(base::MapReader& network, Plan& plan) {
   if (beat && *beat <= base::Nanos(0))
     reader.mistake(
         "beat", fmt::format("expected more than 0, found {}", liveness.find("beat")->describe()));
-  const auto silent = reader.time("silent");
-  plan.liveness.silent =
-      silent.value_or(std::max(plan.liveness.silent, beats_per_silence * plan.liveness.beat));
+  plan.liveness.silent = reader.time("silent").value_or(plan.liveness.silent);
   reader.finish();
 }
 
 void finish_liveness(const base::Settings& network, Plan& plan, base::Mistakes& mistakes) {
   const base::Nanos trips = trips_per_beat * longest_round_trip(plan);
   const base::Settings* const written = network.is_map() ? network.find("liveness") : nullptr;
+  const bool has_keys = written != nullptr && written->is_map();
   Plan::Liveness& times = plan.liveness;
-  if (written == nullptr || !written->is_map()) {
-    times.beat = std::max(times.beat, trips);
+  if (times.beat <= base::Nanos(0)) return;  // read_liveness() has reported the wrong `beat`
+  if (!has_keys || written->find("beat") == nullptr) times.beat = std::max(times.beat, trips);
+  if (!has_keys || written->find("silent") == nullptr)
     times.silent = std::max(times.silent, beats_per_silence * times.beat);
-    return;
-  }
-  if (times.beat <= base::Nanos(0)) return;  // read_liveness() has reported it
+  if (!has_keys) return;
   constexpr const char* longest_link = "four round trips of the longest link";
   check(*written, "beat", times.beat, trips, longest_link, mistakes);
   check(*written, "silent", times.silent, trips, longest_link, mistakes);

@@ -56,8 +56,8 @@ TEST_CASE(
   const auto& join = plan.wrappers[plan.stages[plan.paths[0].stage].wrapper];
   CHECK(join.name == "join");
   CHECK(join.slots == 5);
-  // The path of host b has two threads. Its link and its forward do not combine their operations,
-  // so these arrive at the join in two slots, 2 and 3.
+  // The path of host b has two threads. The link and the forward of this path do not combine the
+  // operations of the threads. The operations therefore arrive at the join in two slots, 2 and 3.
   const auto& link = plan.stages[plan.paths[1].stage];
   const auto& forward = plan.stages[link.below];
   CHECK(link.slot == 0);
@@ -148,6 +148,8 @@ TEST_CASE("config: liveness states when hosts send signs of life and when a sile
   CHECK(written.beat == 100ms);
   CHECK(written.silent == 2s);
   CHECK(times("network: {liveness: {beat: 2s}}\n").silent == 30s);
+  CHECK(times(link + "network: {liveness: {silent: 30s}}\n").beat == 4s);
+  CHECK(times(link + "network: {liveness: {}}\n").silent == 60s);
   const auto wrong = [&](const std::string& liveness, const std::string& what) {
     INFO(liveness);
     CHECK_THROWS_WITH(read_config(text + link + "network: {liveness: " + liveness + "}\n"),
@@ -160,6 +162,21 @@ TEST_CASE("config: liveness states when hosts send signs of life and when a sile
   wrong("{beat: 4s, silent: 3s}", "silent: expected at least 4s, four round trips");
   wrong("{beat: 8s, silent: 6s}", "silent: expected at least 8s, the beat");
   wrong("{beats: 8s}", "beats");
+}
+
+TEST_CASE("config: hosts beyond the limit are refused before they are made") {
+  const auto refused = [](const std::string& hosts, std::uint64_t total) {
+    std::string text = "clusters:\n";
+    for (int cluster = 0; cluster < 11; ++cluster)
+      text +=
+          fmt::format("  c{}: {{hosts: {}}}\n", cluster, fmt::format(fmt::runtime(hosts), cluster));
+    INFO(hosts);
+    CHECK_THROWS_WITH(read_config(text), Catch::Contains(fmt::format(
+                                             "at most 1000000 hosts in total, found {}", total)));
+  };
+  refused("100000", 1'100'000);
+  refused("\"n{}-[1-100000]\"", 1'100'000);
+  refused("[\"n{0}-[1-60000]\", \"m{0}-[1-60000]\", l{0}]", 1'320'011);
 }
 
 TEST_CASE("config: addresses beyond loopback require the key security") {
@@ -256,7 +273,8 @@ TEST_CASE("condition: ieee values are refused if a part would not prove the cond
     CHECK(why("sum", Sign::non_negative, comparison, Scalar::u64, Values::checked).empty());
     CHECK(why("max", Sign::any, comparison, Scalar::i32).empty());
   }
-  // A NaN makes a condition that holds fail. It does not change a condition that fails.
+  // Every comparison with NaN fails. A further NaN can therefore undo a proof that a condition
+  // holds, but not a proof that it fails.
   for (const char* operation : {"sum", "max"}) {
     CHECK_THAT(why(operation, Sign::non_negative, Comparison::greater, Scalar::f64),
                Catch::Contains("holds no more when a NaN is added"));
