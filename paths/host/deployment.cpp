@@ -48,7 +48,13 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() adds an entry per host
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
-  instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
+  try {
+    instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
+  } catch (...) {
+    // Notifies here, because the destructor does not run if the constructor throws.
+    if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
+    throw;
+  }
   if (runtime::end_of(runtime_, deadline()) < base::Nanos::max())
     deadline_monitor_ = std::make_unique<DeadlineMonitor>(
         runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
@@ -59,8 +65,8 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   acceptor_.open(*call_, connections_, share_);
 }
 
-/// Ends the parts of the deployment that finish() has not ended. After a regular run, finish() has
-/// ended all of them.
+/// Ends the parts of the deployment that finish() has not ended. After a regular run finish() has
+/// ended all parts.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // has an effect only if finish() was cancelled
@@ -84,7 +90,8 @@ void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
-/// Releases the paths of a lost peer. Operations that wait for the peer fail with `reason`.
+/// Releases the paths of a peer that is lost or has ended. Operations that wait for the peer fail
+/// with an error that contains `reason`.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_closed && (plan_->lanes.is_written || !releases_.have_all())) {
@@ -141,19 +148,20 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
     if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
-  // Waiting readers get the last tuples, and then this error. Without the mark, readers would wait
-  // for tuples that never arrive.
+  // Waiting readers get the remaining tuples, and then this error. Without the error mark, they
+  // would wait for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   releases_.wait_for_all(PathReleases::Beginner::wrapper, runtime::Deadline::never(),
                          {"the release of reads from", name(), index_});
   instance_->drain_wrappers();
-  // Operations that still wait in an element get an error here, because their tuples will never
-  // arrive.
+  // Operations that still wait in an element fail when the element is deleted. The tuples for which
+  // they wait will never arrive.
   instance_->delete_elements();
   if (!services_.wait_for_end(end_deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
   if (meeting_) {
-    // If this host ended before a peer has connected to it, the peer would wait until the deadline.
+    // If the run has not failed, waits for peers that have not connected yet. If this host ended
+    // before a peer connects, the peer would wait for this host until its deadline.
     if (!connections_.sender().failure().empty()) meeting_.cancel();
     meeting_.join();
   }
@@ -176,7 +184,8 @@ void Deployment::abandon(const std::string& why) {
   if (deadline_monitor_) deadline_monitor_->stop();
 }
 
-/// Ends the deployment without waiting. Returns false if its end had already begun.
+/// Ends the deployment without waiting. Returns false if the end of the deployment had begun
+/// before.
 bool Deployment::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
   acceptor_.end(*call_, why);
@@ -187,10 +196,10 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// Cancels service contexts, and operations without a context, until none of them runs. One attempt
-/// is not enough: cancel() ends only the present wait of each context, and after give_up() an
-/// operation without a context may wait again in the next join. The function therefore repeats both
-/// calls.
+/// Cancels service contexts, and operations without a context, until none of them runs. The
+/// function repeats cancel() and give_up(). One call of each is not enough, because cancel() ends
+/// only the present wait of each context. After give_up(), an operation may wait again in the next
+/// join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -201,13 +210,13 @@ void Deployment::end_services() {
     instance_->give_up();
     connections_.requests().end_late(base::Nanos::max());
     if (!services_.are_running()) return;
-    // Some context or operation did not end, although each had enough attempts. On the virtual
-    // clock the wait then has no limit, so that the clock reports a deadlock.
+    // True if a context or operation has not ended after enough repetitions. On the virtual clock
+    // the wait below then has no limit, so that the clock reports a deadlock.
     const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
       services_.wait_for_change({.at = runtime_.now() + pause, .written = !is_stuck});
     else if (is_stuck && runtime_.is_virtual())
-      return;  // no context remains that could end the operations
+      return;  // without a run, no context exists that could end the operations
     else if (is_stuck)
       services_.wait_for_change(runtime::Deadline::never());
   }

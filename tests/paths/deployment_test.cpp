@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/deployment_test.cpp — further plans on the hosts of a run, made and ended during the
-// run.
+// tests/paths/deployment_test.cpp — further plans on the hosts of a run, which are deployed and
+// ended during the run.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -64,7 +64,7 @@ TEST_CASE(
           if (thread.rank() % 2 == 1)
             for (int again = 0; again < 3; ++again) expect(use(thread, "odd", some), 4);
           expect(path.move_value(1.0).payload.read<double>(), 4);
-          // The elements of the deployment are gone; that of the config's plan is left.
+          // The elements of the deployment are gone. The element of the config's plan remains.
           expect(elements_of(thread) > 1, false);
         },
         clock);
@@ -126,6 +126,27 @@ TEST_CASE(
              Catch::Contains(one->digest.text()) && Catch::Contains(other->digest.text()));
   CHECK_THAT(failures[1],
              Catch::Contains(other->digest.text()) && Catch::Contains("host h0 refused: plan"));
+}
+
+TEST_CASE("deployment: a watcher of one that could not be made learns that it has ended") {
+  struct Watcher final : paths::DeploymentWatcher {
+    std::vector<std::string> calls;
+    void made(paths::Deployment&) override { calls.emplace_back("made"); }
+    void wired(paths::Deployment&) override { calls.emplace_back("wired"); }
+    void ended(paths::Deployment&) noexcept override { calls.emplace_back("ended"); }
+  };
+  const Sim sim(config_of(first_hosts(1)));
+  auto wrong = std::make_shared<paths::Plan>(*plan_of({0}));
+  for (auto& wrapper : wrong->wrappers)
+    wrapper.settings = base::parse_settings("{no_such_setting: 1}", "plan");
+  sim.run_well([&](paths::Thread& thread) {
+    Watcher watcher;
+    thread.host().watch_deployments(&watcher);
+    CHECK_THROWS_AS(thread.host().deploy("wrong", wrong), base::ConfigError);
+    CHECK(watcher.calls == std::vector<std::string>{"made", "ended"});
+    thread.host().watch_deployments(nullptr);
+    thread.path("sum").move_value(1.0);
+  });
 }
 
 TEST_CASE("deployment: misuse throws a usage error and the run continues") {
