@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.cpp — reads of a shared element without a lock, and waits by
-// polling
+// pastset/shared/element_reader.cpp — lock-free reads of a shared element, and waits by polling
 #include "pastset/shared/element_reader.hpp"
 
 #include <fmt/format.h>
@@ -58,8 +57,8 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
-/// Copies the newest tuple. If that tuple is dropped during the copy, there is a newer one, and
-/// this function copies that one instead. Returns nullopt if there is no tuple, or after 1000
+/// Copies the newest tuple. If that tuple is dropped during the copy, there is a newer tuple, and
+/// this function tries to copy the newer tuple. Returns nullopt if there is no tuple, or after 1000
 /// attempts.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
@@ -101,7 +100,7 @@ Stored SharedElementReader::newest(std::uint64_t from, runtime::Deadline deadlin
 std::optional<Stored> SharedElementReader::try_newest() const {
   refuse_x_function(name());
   refuse_deleted();
-  return has_newest(0) ? std::optional(read_newest()) : std::nullopt;
+  return newest_now(0);
 }
 
 std::uint64_t SharedElementReader::first() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/socket_folder.cpp — owners, permissions and locks of socket folders
+// paths/wire/socket_folder.cpp — choosing, checking, locking and removing of socket folders
 #include "paths/wire/socket_folder.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
 constexpr std::size_t random_bytes = 6;  // number of letters that mkdtemp() appends
-constexpr int attempts_max = 100;        // limit of retries after a removal of the folder
+constexpr int attempts_max = 100;        // maximum retries if another process removes the folder
 constexpr std::string_view door_ending = ".door";
 constexpr std::string_view lock_ending = ".lock";
 
@@ -40,7 +40,8 @@ fs::path from_environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Returns the private folder of the user's session (XDG_RUNTIME_DIR); empty if there is none.
+/// Returns the private folder of the user's session (XDG_RUNTIME_DIR); empty if this user has no
+/// such folder.
 fs::path session_folder() {
   const fs::path folder = from_environment("XDG_RUNTIME_DIR");
   struct stat status {};
@@ -61,8 +62,8 @@ fs::path users_folder() {
                          : session / "paths";
 }
 
-/// Returns the folder of doors: socket files for links over shared memory. Only hosts that no
-/// launcher started and whose address is no Unix socket use this folder.
+/// Returns the folder for doors (socket files for links over shared memory) of some hosts: those
+/// that no launcher has started, and whose address is not a Unix socket.
 fs::path doors_folder() { return fmt::format("/tmp/paths-{}", geteuid()); }
 
 class Missing : public std::runtime_error {
@@ -91,7 +92,7 @@ const char* variable_of_folder() {
   return session_folder().empty() ? "TMPDIR" : "XDG_RUNTIME_DIR";
 }
 
-/// Returns advice for a socket name that is too long: which part to shorten.
+/// Returns advice for a socket name that is too long. The advice names the part to shorten.
 std::string length_advice(const std::string& address) {
   constexpr std::size_t usual_folder_bytes = 40;
   const std::size_t folder_bytes =
@@ -116,13 +117,13 @@ void check_folder(const fs::path& folder) {
                                          folder.string(), advice));
 }
 
-/// Throws if another user could replace `folder` or a folder that contains it. Folders of the
-/// system are allowed. So are shared folders in which users can move only their own files, such as
-/// /tmp.
+/// Throws if another user could replace `folder`, or a folder that contains it. Folders of the
+/// system are allowed. Shared folders such as /tmp, in which users can move only their own files,
+/// are also allowed.
 void check_above(const fs::path& folder) {
   const struct stat status = status_of(folder);
   const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||
-                          // In a container, the owner of "/" is the system, with any user id.
+                          // In a container, the system may have any user id: that of "/".
                           status.st_uid == status_of("/").st_uid;
   const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(status.st_mode & S_ISVTX);
   if (!is_trusted || is_shared)
@@ -131,7 +132,8 @@ void check_above(const fs::path& folder) {
   if (folder != folder.root_path()) check_above(folder.parent_path());
 }
 
-/// Makes the folder if it is missing. Returns whether it was missing.
+/// Makes a folder if it is missing, and the missing folders above it. Returns whether the folder
+/// was missing.
 bool make_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), S_IRWXU) == 0) return true;
   if (errno == ENOENT && folder != folder.parent_path()) {
@@ -165,8 +167,8 @@ SafeFile make_and_check(const std::string& address) {
   return {file, made_folder};
 }
 
-/// Folders that this process has made and not removed. A host has two socket claims in one folder,
-/// and the claim that is released last must remove the folder.
+/// Folders that this process has made and not removed. A host may have two socket claims in one
+/// folder. Of these two, the claim that is released last must remove the folder.
 struct MadeFolders {
   static MadeFolders& here() {
     static MadeFolders folders;
@@ -185,7 +187,7 @@ struct MadeFolders {
   std::set<fs::path> all;
 };
 
-/// Makes the folder of the socket and checks it. Retries, because a process that ends meanwhile may
+/// Makes the folder of the socket, and checks the folder. Retries, because a process that ends may
 /// remove the folder before the check.
 SafeFile make_safe(const std::string& address) {
   for (int attempt = 0;; ++attempt) {
@@ -206,8 +208,8 @@ bool is_same_file(int descriptor, const fs::path& path) {
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-/// Returns whether a run may have left the file: it is a socket, or the empty lock file of a
-/// socket.
+/// Returns whether a run may have left the file. A run leaves only sockets, and the empty lock
+/// files of sockets.
 bool is_left_by_run(const fs::directory_entry& entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
@@ -216,7 +218,7 @@ bool is_left_by_run(const fs::directory_entry& entry) {
           entry.file_size(ignored) == 0);
 }
 
-/// Removes the folder of a run. Keeps it if it contains files that no run leaves.
+/// Removes the folder of a run. Keeps the folder if it contains a file that no run leaves.
 void remove_run_folder(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files, folders{folder};
@@ -227,11 +229,11 @@ void remove_run_folder(const fs::path& folder) {
   }
   for (const fs::path& file : files) unlink(file.c_str());
   std::sort(folders.begin(), folders.end(), std::greater<>());  // inner folders first
-  for (const fs::path& one : folders) rmdir(one.c_str());  // fails if a file was added meanwhile
+  for (const fs::path& one : folders) rmdir(one.c_str());       // keeps folders with new files
 }
 
-/// Removes the folders of runs whose launcher was killed. Keeps a folder that contains files that
-/// no run leaves, because it may be a folder of another program with a similar name.
+/// Removes the folders of runs whose launcher was killed. Keeps a folder that contains a file that
+/// no run leaves, because this folder may belong to a different program.
 void remove_old_run_folders(const fs::path& in) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(in, ignored)) {
@@ -248,8 +250,8 @@ void remove_old_run_folders(const fs::path& in) {
   }
 }
 
-/// Returns the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which the names of sockets are not too
-/// long. `name_bytes` is the length of the longest name without the folder of the run.
+/// Returns the first of XDG_RUNTIME_DIR, TMPDIR and /tmp in which the paths of sockets are not too
+/// long. `name_bytes` is the length of the longest socket name, without the folder of the run.
 fs::path place_for_runs(std::size_t name_bytes) {
   const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
   for (const fs::path& folder : {session_folder(), temporary_folder()})
@@ -263,7 +265,7 @@ void remove_if_left(const std::string& address) {
   try {
     SocketClaim::take(address);  // releases the claim and removes the files
   } catch (const std::exception&) {
-    // A host that listens on the address has reported this error itself.
+    // No report is needed, because a host that listens on the address reports the same error.
   }
 }
 
@@ -299,7 +301,7 @@ void remove_left_doors(const fs::path& folder) {
       continue;
     file.resize(file.size() - lock_ending.size());
     const fs::file_status door = fs::symlink_status(file, ignored);
-    if (fs::exists(door) && !fs::is_socket(door)) continue;  // a file of the user
+    if (fs::exists(door) && !fs::is_socket(door)) continue;  // keeps a file that is not of a run
     remove_if_left(fmt::format("{}{}", scheme, file));
   }
 }
@@ -319,10 +321,15 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
                               safe.file.parent_path() == doors_folder()));
     if (descriptor >= 0) close(descriptor);
     if (descriptor >= 0 && !is_locked) return nullptr;
-    // Tries again: another process has just ended, and has removed the folder or the file that this
-    // process locked.
-    if ((descriptor < 0 && error != ENOENT) || attempt == attempts_max)
+    // Tries again if another process, which has just ended, has removed the folder, or the file
+    // that this process has locked.
+    if (descriptor < 0 && (error != ENOENT || attempt == attempts_max))
       throw std::runtime_error(fmt::format("{}: {}", lock.string(), std::strerror(error)));
+    if (attempt == attempts_max)
+      throw std::runtime_error(
+          fmt::format("{}: replaced by another process {} times, each time when this process had "
+                      "just locked it",
+                      lock.string(), attempt + 1));
   }
 }
 
@@ -336,7 +343,7 @@ SocketClaim::~SocketClaim() {
 RunFolder::RunFolder(std::size_t name_bytes) {
   const fs::path in = place_for_runs(name_bytes);
   remove_old_run_folders(in);
-  for (;;) {
+  for (int attempt = 0;; ++attempt) {
     std::string name = (in / fmt::format("{}XXXXXX", run_folder_name)).string();
     if (mkdtemp(name.data()) == nullptr)
       throw std::system_error(
@@ -345,12 +352,16 @@ RunFolder::RunFolder(std::size_t name_bytes) {
                       in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    // Checks that the folder still exists: another launcher may have removed it as the folder of an
-    // old run.
+    // Checks that the folder still exists. Another launcher may have removed it, because an
+    // unlocked folder looks like the folder of an old run.
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
         is_same_file(descriptor_, path_))
       return;
+    const int error = errno;
     if (descriptor_ >= 0) close(descriptor_);
+    if (attempt == attempts_max)
+      throw std::system_error(error, std::generic_category(),
+                              fmt::format("cannot open and lock the folder {} for sockets", name));
   }
 }
 

@@ -167,6 +167,24 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "lane connections: a host that is lost while its idle connection closes does not delay the "
+    "end") {
+  Network t(3, 1);
+  t.runtime.run([&] {
+    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
+    for (auto& one : t.one) groups.push_back(one->lanes->group("all", {0, 1, 2}));
+    groups[0]->send(1, 0, base::Payload::of(0));
+    t.one[1]->transport->holds_goodbyes = true;
+    groups[0]->send(2, 0, base::Payload::of(0));  // closes the connection to host 1
+    groups[0]->send(1, 0, base::Payload::of(1));  // waits for the goodbye of host 1
+    t.one[0]->connections->forget(1);
+    const base::Nanos begin = t.runtime.now();
+    t.one[0]->connections->part({begin + 1h, true});
+    CHECK(t.runtime.now() - begin < 1h);
+  });
+}
+
+TEST_CASE(
     "lane connections: a connection without room is not idle even if nothing was sent on it for "
     "long") {
   Network t(4, 1);
@@ -184,7 +202,7 @@ TEST_CASE(
     send(2);
     CHECK(connections.connections() == 2);
     send(1);
-    send(3);  // closes the connection to host 2, which is idle and has room as far as host 0 knows
+    send(3);  // closes the connection to host 2: it is idle, and no lack of room is known
     CHECK(connections.connections() == 2);
     CHECK_FALSE(connections.has_room(1));
     CHECK(t.one[0]->transport->asked_for == full);
@@ -193,7 +211,7 @@ TEST_CASE(
     send(3);
     CHECK(connections.connections() <= 2);
     t.is_room = true;
-    CHECK(connections.has_room(1));  // the repeated query for room opens a connection
+    CHECK(connections.has_room(1));  // the second query for room opens a connection
     for (std::uint32_t host = 1; host < 4; ++host)
       CHECK(groups[host]->receive(0, 0).wait().payload.read<std::uint32_t>() == host);
     for (auto& one : t.one) one->connections->part(runtime::Deadline::never());

@@ -14,7 +14,7 @@ bool is_of_run(const Frame& frame, const base::Digest& run) {
   return frame.run_high == run.high && frame.run_low == run.low;
 }
 
-/// Checks the first frame on a connection. The reason in the result is "" if the frame is valid.
+/// Checks the first frame on a connection. In the result, the reason is "" if the frame is valid.
 Rejection wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
   if (frame.version != protocol_version)
     return {RefusalWord::version, fmt::format("host {} speaks protocol version {}, not {}",
@@ -29,7 +29,8 @@ Rejection wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here
   return {RefusalWord::place, fmt::format("a hello of host {}, which does not exist", frame.text)};
 }
 
-/// Checks a later frame on a connection with `host`. Returns an error text; "" if it is valid.
+/// Checks a later frame on a connection with `host`. Returns an error text; "" if the frame is
+/// valid.
 std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Digest& run) {
   if (frame.version != protocol_version)
     return fmt::format("protocol version {} on a connection of version {}", frame.version,
@@ -39,7 +40,7 @@ std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Dige
   return frame.kind == FrameKind::lane ? "" : "a frame that is not of lanes";
 }
 
-/// Returns the number of connections, without those that close_idle() is closing.
+/// Returns the number of connections, except the connections that close_idle() is closing.
 template <class Connections>
 std::size_t open_in(const Connections& outward) {
   const auto is_open = [](const auto& entry) { return !entry.second.is_closing(); };
@@ -147,9 +148,9 @@ ConnectionId LaneConnections::connect(std::uint32_t host) {
   return connection;
 }
 
-/// Handles the end of a connection that close_idle() has closed. If frames for the host have been
-/// waiting, opens another connection and sends them. Frames that are sent meanwhile follow in
-/// order.
+/// Handles the end of a connection to `host` that close_idle() has closed. If frames for the host
+/// wait, opens a new connection and sends the waiting frames. Frames for which send() is called
+/// during this time are sent after them, in the order of the calls.
 void LaneConnections::finish_closing(std::uint32_t host) {
   std::optional<ConnectionId> next;
   for (;;) {
@@ -171,9 +172,10 @@ void LaneConnections::finish_closing(std::uint32_t host) {
   }
 }
 
-/// If there are too many connections, closes the one that was idle for longest. Keeps connections
-/// to switches, because a switch notices the end of a host by the loss of its connection. Also
-/// keeps connections on which the transport has no room, because messages wait for that room.
+/// If there are too many connections, closes the connection that was idle for longest. Keeps
+/// connections to switches, because a switch notices the end of a host by the loss of its
+/// connection. Also keeps connections on which the transport has no room, because messages wait
+/// until there is room.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
@@ -196,8 +198,8 @@ void LaneConnections::close_idle() {
   transport_->send(idle, frames_.of(LaneKind::goodbye, 1));
 }
 
-/// Accepts the first connection of a host, and refuses any further one, even if the first one is
-/// lost.
+/// Accepts the first connection of a host. Refuses any further connection of the same host, even if
+/// the first connection is lost.
 void LaneConnections::greet(ConnectionId connection, const Frame& hello) {
   Rejection wrong = wrong_hello(hello, *peers_, host_);
   if (wrong.reason.empty()) {
@@ -227,7 +229,7 @@ void LaneConnections::break_off(ConnectionId connection, std::uint32_t host,
     to_.erase(connection);
     if (const auto outward = outward_.find(host);
         outward != outward_.end() && outward->second.id == connection)
-      outward->second.has_closed = true;
+      outward->second.end();
     parting_.wake_all(wakes);
   }
   transport_->drop(connection);
@@ -245,7 +247,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     const auto outward = outward_.find(host);
     const bool is_current = outward != outward_.end() && outward->second.id == connection;
     is_closed = is_goodbye && outward != outward_.end() && outward->second.closing == connection;
-    // If this goodbye is not a reply to a goodbye of this host, the other host has ended.
+    // A goodbye that does not reply to a goodbye of this host shows that the other host has ended.
     if (is_goodbye && !is_closed && !is_parting_) {
       ended = host;
       ended_.insert(ended);
@@ -289,7 +291,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
     return break_off(connection, from, "it sent " + wrong);
   }
   if (is_ours) return answered(connection, *frame.lane);
-  if (frame.lane->kind == LaneKind::hello)  // a repeated hello asks for a sign of life
+  if (frame.lane->kind == LaneKind::hello)  // a repeated hello, which asks for a sign of life
     return transport_->send(connection, frames_.of(LaneKind::welcome, lanes_->end_progress()));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
@@ -337,7 +339,7 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       if (!was_closing && outward.id == connection) outward.has_closed = true;
       parting_.wake_all(wakes);
     }
-    // If one of the two hosts has ended, the loss of their connection is expected.
+    // Returns if one of the two hosts has ended, because the loss is then expected.
     if (!was_closing && (ended_.contains(host) || is_parting_)) return;
   }
   if (was_closing) return finish_closing(host);
@@ -358,8 +360,8 @@ void LaneConnections::part(runtime::Deadline deadline) {
   }
   for (const ConnectionId connection : ours)
     transport_->send(connection, frames_.of(LaneKind::goodbye));
-  // A switch does not wait for hosts that never replied, because those hosts need none of its
-  // frames.
+  // A switch does not wait for a host that never replied on its connection, because this host needs
+  // no frame of the switch.
   const auto has_closed = [&](const auto& entry) {
     return entry.second.has_closed || entry.second.is_closing() ||
            (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
@@ -414,7 +416,7 @@ std::map<std::uint32_t, std::string> LaneConnections::look_after(base::Nanos sil
     look = liveness_.look(watched, silent_max);
     for (const auto& [host, why] : look.silent) {
       if (const auto outward = outward_.find(host); outward != outward_.end())
-        outward->second.has_closed = true;
+        outward->second.end();
       gone_.insert(host);
     }
     if (!look.silent.empty()) parting_.wake_all(wakes);
@@ -429,8 +431,7 @@ void LaneConnections::forget(std::uint32_t host) {
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   gone_.insert(host);
-  if (const auto outward = outward_.find(host); outward != outward_.end())
-    outward->second.has_closed = true;
+  if (const auto outward = outward_.find(host); outward != outward_.end()) outward->second.end();
   parting_.wake_all(wakes);
 }
 

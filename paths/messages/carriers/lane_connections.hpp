@@ -23,37 +23,39 @@
 namespace paths {
 
 /// Carries the lanes of one host over connections. Opens a connection to a host when the first
-/// frame for it leaves, because most pairs of hosts never exchange messages.
+/// frame for this host leaves, because most pairs of hosts never exchange messages.
 ///
-/// A connection carries messages in one direction only, away from the host that made it. There is
-/// at most one connection from each host to another; a second one is refused. If this
-/// host has made more than `connections_most` connections, it closes the one that was idle for
-/// longest. A later frame to the same host opens a new connection.
+/// A connection carries messages in one direction only, away from the host that made it. Each host
+/// accepts at most one connection from each other host, and refuses a second connection. Before
+/// this host opens a connection beyond the number `connections_most`, it closes the connection that
+/// was idle for longest. A later frame to the same host opens a new connection.
 ///
 /// Owns: its part of the transport.
 /// Thread-safe: all functions; calls of send() must not overlap.
 class LaneConnections final : public LaneCarrier, public Receiver {
  public:
-  /// `runtime` and `log` outlive this object, and so does the endpoint that is passed to
-  /// start().
+  /// Requires: `runtime`, `log` and the endpoint that is passed to start() outlive this object.
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
                   std::unique_ptr<Transport> transport, RejectionLog& log,
                   std::size_t connections_most = 256);
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);
-  /// Sets the emulated switches of this process, which receive the frames that this host sends to
-  /// switches. `switches` outlives this object.
+  /// Sets the emulated switches of this process. They receive the frames that this host sends to
+  /// switches.
+  /// Requires: `switches` outlives this object.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   bool reports_room(std::uint32_t host) const override;
   bool has_room(std::uint32_t host) override;
-  /// Sends a goodbye on each connection that this host made, and waits for the replies, at most
-  /// until the deadline. A reply shows that all earlier frames have arrived. Then sends a goodbye
-  /// on the connections that other hosts made, so that those hosts do not report a loss. At last it
-  /// stops sending signs of life.
+  /// Sends a goodbye on each connection that this host made, and waits for the replies. A reply
+  /// shows that all earlier frames have arrived. Then sends a goodbye on each connection that
+  /// another host made, so that the other host does not report a loss. Finally stops sending signs
+  /// of life.
+  /// Blocks: until all replies have arrived, at most until the deadline.
   void part(runtime::Deadline deadline);
-  /// Must be called before the endpoint of start() is destroyed.
+  /// Stops receiving and sending.
+  /// Requires: the endpoint that was passed to start() still exists.
   void stop();
 
   std::set<std::uint32_t> silent() const override;
@@ -72,14 +74,20 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   struct Outward {  // a connection made by this host
     ConnectionId id = 0;
     bool is_welcome = false, has_closed = false;
-    /// Connection on which close_idle() has sent a goodbye, until the peer replies or is lost;
-    /// nullopt if no connection is being closed.
+    /// Connection that is being closed: close_idle() has sent a goodbye, and the peer has not
+    /// replied yet. nullopt if no connection is being closed.
     std::optional<ConnectionId> closing = {};
     std::vector<Frame> waiting = {};  ///< frames that the next connection will send
     bool is_closing() const { return closing.has_value(); }
-    bool has_no_room = false;        ///< whether the transport reported no room for frames
-    std::uint64_t used = 0;          ///< value of frames_sent_ when the last frame was sent
-    std::uint64_t end_progress = 0;  ///< last end_progress() that the other host reported
+    /// Ends the use of the connection because the peer is lost. Drops the frames in `waiting`.
+    void end() {
+      has_closed = true;
+      closing.reset();
+      waiting.clear();
+    }
+    bool has_no_room = false;        ///< whether the transport last reported no room for frames
+    std::uint64_t used = 0;          ///< value of frames_sent_ at the last frame to the peer
+    std::uint64_t end_progress = 0;  ///< MessageEndpoint::end_progress() in the latest welcome
   };
   void greet(ConnectionId connection, const Frame& hello);
   ConnectionId connect(std::uint32_t host);
@@ -96,21 +104,21 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // nullptr if this process emulates no switches
   mutable runtime::Mutex mutex_;
-  std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
-  // Host at the other end of each connection: to_ for connections that this host made, from_ for
-  // connections that other hosts made.
+  std::map<std::uint32_t, Outward> outward_;  // connections that this host made, keyed by peer
+  // Peer of each connection, keyed by connection. to_ has the connections that this host made, and
+  // from_ has the connections that peers made.
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   LaneLiveness liveness_;
   SharedClocks clocks_;
   const ControlFrames frames_;
-  // Hosts whose first connection this host has accepted. A host stays in the set if that connection
-  // is lost.
+  // Hosts whose first connection this host has accepted. A host stays in the set even if its
+  // connection is lost.
   std::set<std::uint32_t> connected_;
-  std::set<std::uint32_t> ended_;  // hosts that have sent their goodbye
+  std::set<std::uint32_t> ended_;  // hosts that have reported their end by a goodbye
   std::set<std::uint32_t> gone_;   // hosts for which forget() was called
   std::uint64_t frames_sent_ = 0;
   bool is_parting_ = false;
-  runtime::Task beats_;  // task that sends signs of life, and checks that peers send theirs
+  runtime::Task beats_;  // task that sends signs of life and detects silent peers
   runtime::WaitList parting_;
 };
 

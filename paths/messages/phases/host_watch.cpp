@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/phases/host_watch.cpp — silent hosts, and hosts whose last report is overdue
+// paths/messages/phases/host_watch.cpp — search for silent hosts and for overdue reports of hosts
 #include "paths/messages/phases/host_watch.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ void HostWatch::lose_overdue(base::Nanos longest) {
           host,
           fmt::format(
               "it reports that threads have ended, but the message about it has not arrived for {}",
-              base::format_time(state_.plan->deadline)));
+              base::format_time(longest / 2)));
 }
 
 }  // namespace paths
