@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/changes_test.cpp — findings about runs in which something changed, or happened once.
+// tests/paths/changes_test.cpp — findings about runs in which a duration changed for good, or a
+// delay occurred once.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -59,8 +60,8 @@ Report report_of(const Computes& computes, const std::string& algorithm = "seque
       .report;
 }
 
-/// Returns the only finding of the report. Checks that there is exactly one, and that it has the
-/// kind `kind`.
+/// Returns the only finding of the report. Checks that there is exactly one finding, and that it
+/// has the kind `kind`.
 Finding only(const Report& report, FindingKind kind) {
   INFO(to_text(report, 10));
   REQUIRE(report.findings.size() == 1);
@@ -188,6 +189,72 @@ collectives: {{sum: {{operation: sum, template: f64}}}}
     CHECK(finding.to_share == 1);
     // A round takes 21 ms before the change and 31 ms after it.
     CHECK(std::abs(finding.from_share - 4000.0 / 21 / iterations) <= 0.02);
+    CHECK(std::abs(finding.at_nanos - 4000 * ms) <= report.time.run_nanos / 50);
     CHECK(finding.is_predicted);
   }
+}
+
+namespace {
+
+/// A change that a test injects: thread beta-1/1 or both threads of beta-1 compute `percent`
+/// longer, from iteration `from` to iteration `to` - 1.
+struct Injected {
+  bool is_of_host = false;
+  int from = 0;
+  int to = iterations;
+  std::int64_t percent = 0;
+  explicit Injected(runtime::Random& random)
+      : is_of_host(random.below(2) == 0),
+        from(static_cast<int>(random.between(40, 330))),
+        percent(random.between(15, 60)) {
+    if (random.below(2) == 0) to = std::min<int>(iterations, from + random.between(30, 60));
+  }
+};
+
+/// Injects a change, and checks which finding names it, when it begins and how large it is.
+void check_change(std::uint64_t seed) {
+  runtime::Random random(seed);
+  const Injected change(random);
+  INFO("seed " << seed << ": from " << change.from << " to " << change.to << " by "
+               << change.percent << "%");
+  const Report report =
+      report_of([&](const std::string& host, const std::string& thread, int i) -> base::Nanos {
+        const bool is_meant = change.is_of_host ? host == "beta-1" : thread == "beta-1/1";
+        return is_meant && i >= change.from && i < change.to ? 10ms + change.percent * 100us : 10ms;
+      });
+  const Finding finding = only(report, FindingKind::change);
+  CHECK((change.is_of_host ? finding.place.host == "beta-1" : finding.thread == "beta-1/1"));
+  // An iteration takes 10.2 ms of computing and 2 ms on links. A longer computation makes it
+  // longer.
+  const double begin = 12.2 * change.from;
+  CHECK(std::abs(static_cast<double>(finding.at_nanos) / ms - begin) <=
+        static_cast<double>(report.time.run_nanos) / ms / 50);
+  CHECK(std::abs(finding.to_share - static_cast<double>(change.to) / iterations) <= 0.02);
+  CHECK(std::abs(finding.figure - static_cast<double>(change.percent)) <=
+        static_cast<double>(change.percent) / 20);
+}
+
+/// Makes one computation of a thread longer, and checks when it was found and how long it was.
+void check_stall(std::uint64_t seed) {
+  runtime::Random random(seed);
+  const int at = static_cast<int>(random.between(10, 390));
+  const std::int64_t length = random.between(60, 600) * ms;
+  INFO("seed " << seed << ": in " << at << " of " << length << " ns");
+  const Report report = report_of([&](const auto&, const std::string& thread, int i) {
+    return thread == "alpha-1/0" && i == at ? 10ms + base::Nanos(length) : base::Nanos(10ms);
+  });
+  const Finding finding = only(report, FindingKind::stall);
+  CHECK(finding.thread == "alpha-1/0");
+  CHECK(std::abs(static_cast<double>(finding.at_nanos) / ms - 12.2 * at) <=
+        static_cast<double>(report.time.run_nanos) / ms / 50);
+  CHECK(std::abs(finding.figure - static_cast<double>(length)) <= static_cast<double>(length) / 20);
+}
+
+}  // namespace
+
+TEST_CASE("changes: random ones are placed within 2% of the run and measured within 5%") {
+  const char* given = std::getenv("PATHS_SEEDS");
+  const std::uint64_t seeds = given != nullptr ? std::strtoull(given, nullptr, 10) : 6;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    seed % 3 == 0 ? check_stall(seed) : check_change(seed);
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,17 +17,17 @@
 namespace eventspace {
 namespace {
 
-/// Rows `from` to `to` - 1 of a series, which have one level: their means do not differ more than
-/// by chance.
+/// Rows `from` to `to` - 1 of a series. The means of these rows differ no more than by chance.
 struct Level {
   std::size_t from = 0;
   std::size_t to = 0;
   double mean = 0;
 };
 
-/// Divides a series into levels by binary segmentation. It splits the series at the row with the
-/// largest difference between the means before and after. Then it splits both parts, until chance
-/// explains the differences.
+/// Divides a series into levels. It finds the consecutive rows whose mean differs most from the
+/// mean of all other rows. It then divides these rows, and the rows before and after them, in the
+/// same way, until chance explains the differences. A short burst in the middle is therefore found,
+/// too. Paper: Olshen, Venkatraman, Lucito and Wigler 2004 (circular binary segmentation).
 class Levels {
  public:
   explicit Levels(const std::vector<Blocks::Row>& rows) {
@@ -44,8 +43,8 @@ class Levels {
     split(0, means_.size());
   }
   const std::vector<Level>& all() const { return levels_; }
-  /// Returns what is left of each row without its level: its difference to the mean of the level.
-  /// Spikes are limited as in the search.
+  /// Returns the residual of each row: the difference of the row from the mean of its level.
+  /// Extreme rows are limited as in the search (limit_spikes()).
   BlockRows rest() const {
     BlockRows rest;
     for (const Level& level : levels_)
@@ -55,8 +54,8 @@ class Levels {
   }
 
  private:
-  /// Limits the most extreme values (about 2% at each end) to the next value, so that single spikes
-  /// do not look like a level.
+  /// Replaces the most extreme values, about 2% at each end, by the most extreme value of the rest.
+  /// Single spikes therefore do not look like a level.
   void limit_spikes() {
     std::vector<double> sorted = means_;
     std::sort(sorted.begin(), sorted.end());
@@ -68,44 +67,81 @@ class Levels {
   double mean_of(std::size_t from, std::size_t to) const {
     return means_[0] + (sums_[to] - sums_[from]) / static_cast<double>(to - from);
   }
-  /// Returns the sum of the squared differences of rows to their mean.
+  /// Returns the sum of the squared differences between the rows and their mean.
   double squares_of(std::size_t from, std::size_t to) const {
     const double sum = sums_[to] - sums_[from];
     return std::max(0.0,
                     squares_[to] - squares_[from] - sum * sum / static_cast<double>(to - from));
   }
 
+  /// Rows `from` to `to` - 1, which may differ from the other rows of the part that is searched.
+  struct Inside {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    double gain = 0;  // reduction of the sum of squares if these rows have a mean of their own
+  };
+
+  /// Divides the rows `from` to `to` - 1. Searches without the first and the last row if a level
+  /// begins or ends there during the run: the change can be in the middle of such a row.
   void split(std::size_t from, std::size_t to) {
-    const auto size = [](std::size_t begin, std::size_t end) {
-      return static_cast<double>(end - begin);
-    };
-    std::size_t best = 0;
-    double most = 0;
-    for (std::size_t at = from + change_blocks; at + change_blocks <= to; ++at) {
-      const double difference = mean_of(from, at) - mean_of(at, to);
-      const double weight = size(from, at) * size(at, to) / size(from, to);
-      if (weight * difference * difference <= most) continue;
-      most = weight * difference * difference;
-      best = at;
-    }
-    if (best == 0 || !is_change(from, best, to)) {
-      levels_.push_back({from, to, mean_of(from, to)});
+    const std::size_t begin = from == 0 ? 0 : from + 1;
+    const std::size_t end = to == means_.size() ? to : to - 1;
+    Inside inside;
+    if (end >= begin + 2 * change_blocks) inside = find_inside(begin, end);
+    if (inside.gain == 0 || !is_change(begin, inside, end)) {
+      levels_.push_back({from, to, end > begin ? mean_of(begin, end) : mean_of(from, to)});
       return;
     }
-    split(from, best);
-    split(best, to);
+    if (inside.from == begin) inside.from = from;
+    if (inside.to == end) inside.to = to;
+    if (from < inside.from) split(from, inside.from);
+    split(inside.from, inside.to);
+    if (inside.to < to) split(inside.to, to);
   }
 
-  bool is_change(std::size_t from, std::size_t at, std::size_t to) const {
-    const double before = mean_of(from, at);
-    const double after = mean_of(at, to);
-    const double difference = std::abs(after - before);
-    const double squares = squares_of(from, at) + squares_of(at, to);
+  /// Returns the rows whose mean differs most from the mean of the other rows between `from` and
+  /// `to`. A long part is first searched in steps of several rows, and then around the best rows.
+  Inside find_inside(std::size_t from, std::size_t to) const {
+    constexpr std::size_t steps = 64;
+    const std::size_t step = std::max<std::size_t>(1, (to - from) / steps);
+    Inside best;
+    for (std::size_t begin = from; begin < to; begin += step)
+      for (std::size_t end = begin + step; end < to + step; end += step)
+        keep_better(from, {begin, std::min(end, to)}, to, best);
+    const Inside rough = best;
+    if (step == 1 || rough.gain == 0) return best;
+    const auto near = [&](std::size_t row) {
+      return std::pair(std::max(row, from + step) - step, std::min(row + step, to));
+    };
+    const auto [first_begin, last_begin] = near(rough.from);
+    const auto [first_end, last_end] = near(rough.to);
+    for (std::size_t begin = first_begin; begin <= last_begin; ++begin)
+      for (std::size_t end = std::max(first_end, begin + 1); end <= last_end; ++end)
+        keep_better(from, {begin, end}, to, best);
+    return best;
+  }
+
+  /// Sets `best` to `inside` if that has a larger gain. Ignores `inside` if it, or one of the parts
+  /// before and after it, has fewer than change_blocks rows.
+  void keep_better(std::size_t from, Inside inside, std::size_t to, Inside& best) const {
+    const auto is_too_short = [](std::size_t rows) { return rows > 0 && rows < change_blocks; };
+    const std::size_t rows = inside.to - inside.from;
+    if (rows == to - from || is_too_short(rows) || is_too_short(inside.from - from) ||
+        is_too_short(to - inside.to))
+      return;
+    const auto total = static_cast<double>(to - from);
+    const auto within = static_cast<double>(rows);
+    const double sum = sums_[inside.to] - sums_[inside.from];
+    const double difference = sum / within - (sums_[to] - sums_[from] - sum) / (total - within);
+    inside.gain = within * (total - within) / total * difference * difference;
+    if (inside.gain > best.gain) best = inside;
+  }
+
+  /// Whether the mean of the rows inside differs from that of the other rows by more than chance.
+  bool is_change(std::size_t from, const Inside& inside, std::size_t to) const {
     const auto rows = static_cast<double>(to - from);
-    const double deviation =
-        std::sqrt(squares / (rows - 2) *
-                  (1 / static_cast<double>(at - from) + 1 / static_cast<double>(to - at)));
-    return difference >= change_deviations * deviation;
+    const double variance = std::max(0.0, squares_of(from, to) - inside.gain) / (rows - 2);
+    return inside.gain >= change_deviations * change_deviations * variance;
   }
 
   std::vector<double> means_;
@@ -113,8 +149,8 @@ class Levels {
   std::vector<Level> levels_;
 };
 
-/// Rows `from` to `to` - 1 of a series with `rows` rows, which have a higher level (`high`) than a
-/// neighbouring level (`low`).
+/// Part of a series of `rows` rows: the rows `from` to `to` - 1. Their level (`high`) is higher
+/// than a neighbouring level (`low`).
 struct Higher {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -147,15 +183,16 @@ std::vector<Higher> higher_parts_of(const BlockRows& rows, const std::vector<Lev
   return higher;
 }
 
-/// Returns the time by which `count` computations or messages of the whole run were longer.
+/// Returns the total time by which the computations or messages in `part` were longer than on the
+/// lower level. `count` is the number of computations or messages in the whole run.
 double lost_in(const Higher& part, std::uint64_t count) {
   return (part.high - part.low) * static_cast<double>(part.to - part.from) /
          static_cast<double>(part.rows) * static_cast<double>(count);
 }
 
-/// Compares the levels of a series, except those that cost too little to be named. `count` is the
-/// number of computations or messages. The deviation of a level follows from what is left of all
-/// rows without their levels, so that a level of a few rows has one, too.
+/// Compares the levels of a series, except the levels that cost too little to be named. `count` is
+/// the number of computations or messages. The deviation of a level is estimated from the residuals
+/// of all rows. Even the deviation of a level of a few rows is then known.
 std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count,
                                    FindingSearch& search) {
   const Levels levels(rows);
@@ -170,8 +207,9 @@ std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count,
     return MeanEstimate{mean, rest.deviation * std::sqrt(of_all), rest.freedom};
   };
   for (Higher& part : parts)
-    part.comparison = search.comparisons().add(level_of(part.high, part.to - part.from),
-                                               level_of(part.low, part.low_rows), part.rows);
+    part.comparison =
+        search.comparisons().add(level_of(part.high, part.to - part.from),
+                                 level_of(part.low, part.low_rows), part.rows * part.rows / 2);
   return parts;
 }
 
@@ -180,18 +218,27 @@ struct ChangedThread {
   Higher part;
 };
 
-/// Returns a text that tells when a part of the run begins and ends, such as "until 2.500 s". Times
-/// count from the begin of the run. `begin_of` returns the begin of a row.
-std::string times_of(const Higher& part, const std::function<std::int64_t(std::size_t)>& begin_of) {
-  if (part.from == 0) return fmt::format("until {:.3f} s", seconds(begin_of(part.to)));
-  const std::string from = fmt::format("from {:.3f} s", seconds(begin_of(part.from)));
-  return part.to == part.rows ? from + " on"
-                              : fmt::format("{} to {:.3f} s", from, seconds(begin_of(part.to)));
+/// Returns the mean begin of the computations or messages in a row of `begins`. The time counts
+/// from the begin of the run.
+std::int64_t begin_of(const BlockRows& begins, std::size_t row, const Report& report) {
+  const Blocks::Row& one = begins[std::min(row, begins.size() - 1)];
+  return static_cast<std::int64_t>(one.sum / static_cast<double>(one.count)) -
+         report.time.begin_nanos;
+}
+
+/// Returns a text that tells when a part of the run begins and ends, such as "until 2.500 s".
+std::string times_of(const Higher& part, const BlockRows& begins, const Report& report) {
+  const auto time_of = [&](std::size_t row) {
+    return fmt::format("{:.3f} s", seconds(begin_of(begins, row, report)));
+  };
+  if (part.from == 0) return "until " + time_of(part.to);
+  const std::string from = "from " + time_of(part.from);
+  return part.to == part.rows ? from + " on" : from + " to " + time_of(part.to);
 }
 
 /// Returns a finding without its place and sentence. `count` is the number of computations or
 /// messages in the whole run. The cost is an upper bound: it assumes that the run waited for each
-/// of them.
+/// computation or message.
 Finding change_in(const Higher& part, std::uint64_t count, const FindingSearch& search) {
   Finding finding = finding_of(FindingKind::change, search.result(part.comparison), 0);
   finding.from_share = static_cast<double>(part.from) / static_cast<double>(part.rows);
@@ -213,15 +260,11 @@ Finding change_of(const std::vector<ChangedThread>& threads, const FindingSearch
   Finding finding = change_in(part, first.computation.count, search);
   const std::string who =
       set_threads(finding, all) + (threads.size() == 1 ? " computes" : " compute");
-  const auto begin_of = [&](std::size_t row) {
-    const Blocks::Row& begins = first.block_begins[std::min(row, first.block_begins.size() - 1)];
-    return static_cast<std::int64_t>(begins.sum / static_cast<double>(begins.count)) -
-           report.time.begin_nanos;
-  };
-  if (report.time.has_critical_path) finding.at_nanos = begin_of(part.from);
+  if (report.time.has_critical_path)
+    finding.at_nanos = begin_of(first.block_begins, part.from, report);
   finding.sentence =
       fmt::format("{} {:.1f}% longer {} (mean {:.3f} ms against {:.3f} ms)", who, finding.figure,
-                  times_of(part, begin_of), ms(part.high), ms(part.low));
+                  times_of(part, first.block_begins, report), ms(part.high), ms(part.low));
   return finding;
 }
 
@@ -231,36 +274,35 @@ Finding change_of(const LinkReport& link, const Higher& part, const FindingSearc
   finding.place = link.place;
   finding.from = link.is_wan ? link.from_cluster : link.from_host;
   finding.to = link.is_wan ? link.to_cluster : link.to_host;
-  const auto begin_of = [&](std::size_t row) {
-    return static_cast<std::int64_t>(static_cast<double>(report.time.run_nanos) *
-                                     static_cast<double>(row) / static_cast<double>(part.rows));
-  };
-  if (report.time.has_critical_path) finding.at_nanos = begin_of(part.from);
+  if (report.time.has_critical_path)
+    finding.at_nanos = begin_of(link.block_begins, part.from, report);
   finding.sentence = fmt::format(
       "link {} from {} to {} takes {:.1f}% longer {} (mean {:.3f} ms against {:.3f} ms)",
-      link.place.wrapper, finding.from, finding.to, finding.figure, times_of(part, begin_of),
-      ms(part.high), ms(part.low));
+      link.place.wrapper, finding.from, finding.to, finding.figure,
+      times_of(part, link.block_begins, report), ms(part.high), ms(part.low));
   return finding;
 }
 
-/// Whether a change of a thread explains that computations lost this time.
+/// Whether a change of a thread explains a loss of `lost_nanos`: the loss is not much greater than
+/// the cost of the change.
 bool costs_no_more(std::int64_t lost_nanos, const ChangedThread& changed) {
   constexpr double about = 1.25;
   return static_cast<double>(lost_nanos) <=
          about * lost_in(changed.part, changed.thread->computation.count);
 }
 
-/// Whether a change of a thread explains an earlier finding. It explains noise that is as long as
-/// the change, and slowness that costs no more than the change does.
+/// Whether a change of a thread explains its noise: the noise is as long as the change.
+bool is_as_long_as_noise(const ChangedThread& changed) {
+  const double more = changed.part.high - changed.part.low;
+  return std::abs(static_cast<double>(changed.thread->noise_median_nanos) - more) <= more / 4;
+}
+
+/// Whether a change of a thread explains a finding of slowness: the slowness costs no more than the
+/// change does.
 bool explains(const ChangedThread& changed, const Finding& finding) {
   const ThreadReport& thread = *changed.thread;
   const bool is_enough = costs_no_more(finding.lost_nanos, changed);
   switch (finding.kind) {
-    case FindingKind::noisy_thread: {
-      const double more = changed.part.high - changed.part.low;
-      return finding.thread == thread.name && finding.before == thread.graph &&
-             finding.after == thread.after && std::abs(finding.figure - more) <= more / 4;
-    }
     case FindingKind::slow_thread:
       return is_enough && finding.thread == thread.name && finding.before == thread.graph &&
              finding.after == thread.after;
@@ -277,7 +319,7 @@ void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& sear
   for (const ChangedThread& changed : threads) {
     if (!search.result(changed.part.comparison).is_longer()) continue;
     if (costs_no_more(changed.thread->noise_nanos, changed)) search.explain(*changed.thread);
-    std::erase_if(found, [&](const Finding& one) { return explains(changed, one); });
+    if (is_as_long_as_noise(changed)) search.note_change(*changed.thread);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front().thread;
       return other.graph == changed.thread->graph && other.after == changed.thread->after &&
@@ -293,7 +335,7 @@ void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& sear
 
 }  // namespace
 
-void compare_levels(FindingSearch& search) {
+FindingSearch::AddFindings compare_levels(FindingSearch& search) {
   std::vector<ChangedThread> threads;
   for (const ThreadReport& thread : search.report().threads)
     for (const Higher& part : compare_levels(thread.blocks, thread.computation.count, search))
@@ -306,6 +348,11 @@ void compare_levels(FindingSearch& search) {
         if (search.result(part.comparison).is_longer())
           found.push_back(change_of(link, part, search));
       });
+  return [&search, threads](std::vector<Finding>& found) {
+    for (const ChangedThread& changed : threads)
+      if (search.result(changed.part.comparison).is_longer())
+        std::erase_if(found, [&](const Finding& one) { return explains(changed, one); });
+  };
 }
 
 void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
@@ -317,7 +364,7 @@ void find_stalls(const FindingSearch& search, std::vector<Finding>& found) {
       continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front();
-      // Without a common clock, times of different hosts cannot be compared.
+      // If the hosts have no common clock, times of different hosts cannot be compared.
       return (other.host == thread.host || report.time.has_critical_path) &&
              other.graph == thread.graph && other.after == thread.after &&
              thread.longest_begin_nanos < other.longest_begin_nanos + other.computation.max &&

@@ -91,7 +91,6 @@ double percent_longer(const Compared& compared) {
   return (ratio(compared.nanos, compared.usual_nanos) - 1) * 100;
 }
 
-/// Returns the means of a comparison as text.
 std::string means_of(const Compared& compared) {
   return fmt::format("(mean without noise {:.3f} ms against {:.3f} ms)", ms(compared.nanos),
                      ms(compared.usual_nanos));
@@ -103,20 +102,23 @@ struct Computing {
   double mean = 0;
 };
 
-/// Sorts by mean. Returns the middle one; of two, the shorter one.
+/// Sorts the threads by mean. Returns the middle thread. If two threads are in the middle, returns
+/// the thread with the shorter mean.
 const Computing& sort_to_middle(std::vector<Computing>& all) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Computing& a, const Computing& b) { return a.mean < b.mean; });
   return all[(all.size() - 1) / 2];
 }
 
-/// Returns the middle one of all except the one at `place`. Requires: sorted, at least two.
+/// Returns the middle thread of all threads except the thread at `place`. Requires: `all` is sorted
+/// and has at least two entries.
 const ThreadReport& middle_without(const std::vector<Computing>& all, std::size_t place) {
   const std::size_t middle = (all.size() - 2) / 2;
   return *all[place <= middle ? middle + 1 : middle].thread;
 }
 
-/// Host that was compared by its middle thread.
+/// Comparison of a host with other hosts. The host's thread with the middle mean stands for the
+/// host.
 struct ComparedHost {
   const HostReport* host = nullptr;
   const ThreadReport* middle = nullptr;
@@ -159,8 +161,8 @@ void name_slow_hosts(const FindingSearch& search, std::vector<ComparedHost> host
         is_one ? fmt::format("host {} computes", host.name)
                : fmt::format("{} hosts of {} compute", finding.hosts.size(), host.cluster);
     finding.sentence = fmt::format(
-        "{} {:.1f}% longer than the other hosts of {} {}; all waited for {} in {} rounds", who,
-        finding.figure, is_one ? host.cluster : "it", means_of(compared),
+        "{} {:.1f}% longer than {} {}; all waited for {} in {} rounds", who, finding.figure,
+        is_one ? "the other hosts of " + host.cluster : "its other hosts", means_of(compared),
         is_one ? "it" : "one of them", rounds);
     if (!is_one) {
       constexpr std::size_t named_max = 6;
@@ -174,8 +176,8 @@ void name_slow_hosts(const FindingSearch& search, std::vector<ComparedHost> host
   }
 }
 
-/// Compares each host with the middle one of the other hosts of its cluster, each by its middle
-/// thread.
+/// Compares each host with the middle host of the other hosts in its cluster. The thread with the
+/// middle mean stands for a host.
 void compare_hosts(FindingSearch& search) {
   const Report& report = search.report();
   std::map<std::string_view, std::vector<Computing>> threads;
@@ -209,7 +211,8 @@ void compare_hosts(FindingSearch& search) {
   });
 }
 
-/// Place of the program: the collective after and the one before a computation.
+/// Place of a computation in the program: the collective that follows the computation, and the
+/// collective before it.
 using ProgramPlace = std::pair<std::string_view, std::string_view>;
 
 void name_slow_cluster(const Report& report, const ThreadReport& middle, const Compared& compared,
@@ -229,8 +232,9 @@ void name_slow_cluster(const Report& report, const ThreadReport& middle, const C
   found.push_back(std::move(finding));
 }
 
-/// Compares each cluster with the others at the same place of the program, by its middle thread, if
-/// the others are like each other.
+/// Compares each cluster with the other clusters at the same place of the program. A comparison is
+/// made only if the other clusters are like each other. The thread with the middle mean stands for
+/// a cluster.
 void compare_clusters(FindingSearch& search) {
   std::map<ProgramPlace, std::map<std::string_view, std::vector<Computing>>> places;
   for (const ThreadReport& thread : search.report().threads)
@@ -255,8 +259,8 @@ void compare_clusters(FindingSearch& search) {
   }
 }
 
-/// Thread with noise, and the comparison that shows it; no comparison if the noise is too rare for
-/// one, but took so much time that it is always named.
+/// Thread with noise, and the comparison that shows the noise. The comparison is nullopt if the
+/// noise is too rare for a comparison, but took so much time that it is always named.
 struct NoisyThread {
   const ThreadReport* thread = nullptr;
   std::optional<Compared> compared;
@@ -314,8 +318,8 @@ void name_noise(const std::vector<NoisyThread>& threads, const Report& report,
   found.push_back(std::move(finding));
 }
 
-/// Names the noise of threads. Hosts of which all threads have noise of the same kind are one
-/// finding.
+/// Adds findings for the noise of threads. If all threads of several hosts have noise of the same
+/// kind, these hosts are one finding.
 void name_noisy_threads(std::vector<NoisyThread> threads, const Report& report,
                         std::vector<Finding>& found) {
   const auto count_on_host = [&](const ThreadReport& thread) {
@@ -342,7 +346,7 @@ void name_noisy_threads(std::vector<NoisyThread> threads, const Report& report,
   }
 }
 
-/// Compares the noise of each thread with none.
+/// Compares the noise of each thread with 0.
 void compare_noise(FindingSearch& search) {
   std::vector<std::pair<const ThreadReport*, std::size_t>> comparisons;
   for (const ThreadReport& thread : search.report().threads)
@@ -352,13 +356,14 @@ void compare_noise(FindingSearch& search) {
     for (const auto& [thread, comparison] : comparisons) {
       if (!search.result(comparison).is_longer()) continue;
       search.explain(*thread);
-      noisy.push_back({thread, search.result(comparison)});
+      if (!search.is_noise_of_change(*thread)) noisy.push_back({thread, search.result(comparison)});
     }
     name_noisy_threads(std::move(noisy), search.report(), found);
   });
 }
 
-/// Names noise that is too rare for a comparison, but took so much time that it is always named.
+/// Adds findings for noise that is too rare for a comparison, but took so much time that it is
+/// always named.
 void find_rare_noise(FindingSearch& search, std::vector<Finding>& found) {
   const Report& report = search.report();
   std::vector<NoisyThread> noisy;
@@ -369,7 +374,7 @@ void find_rare_noise(FindingSearch& search, std::vector<Finding>& found) {
   name_noisy_threads(std::move(noisy), report, found);
 }
 
-/// Whether noise in all computations explains that a thread is longer.
+/// Whether noise in all computations explains that a thread computes longer than others.
 bool is_noise(const ThreadReport& thread, const Compared& compared, const FindingSearch& search) {
   return search.is_explained(thread) && !thread.is_noise_rare &&
          noise_explains(std::llround(compared.difference()), thread.noise_median_nanos);
@@ -391,9 +396,9 @@ void name_slow_thread(const ThreadReport& thread, const Compared& compared,
   found.push_back(std::move(finding));
 }
 
-/// Compares each thread with the middle one of the other threads of its cluster at the same place.
-/// A thread is left out if the middle thread of its host is slow, too, because the host is then
-/// named in its place.
+/// Compares each thread with the middle thread of the other threads of its cluster at the same
+/// place. If the middle thread of its host is slow, too, a slow thread is left out, because the
+/// findings then name its host instead.
 void compare_threads_of(std::vector<Computing> threads, FindingSearch& search) {
   if (threads.size() < 2) return;
   sort_to_middle(threads);
@@ -437,9 +442,9 @@ void compare_threads(FindingSearch& search) {
   for (auto& [key, threads] : groups) compare_threads_of(std::move(threads), search);
 }
 
-/// Keeps only the first finding of the same kind about the same host or thread. Operations of a
-/// collective that a group carries out have records on paths and in the group, so both may give the
-/// finding.
+/// Keeps only the first finding of the same kind about the same host or thread. If a group carries
+/// out a collective, its operations have records on paths and in the group. Both kinds of records
+/// may then give the same finding.
 void remove_repeated(std::vector<Finding>& found) {
   std::set<std::tuple<FindingKind, std::string, std::string>> seen;
   std::erase_if(found, [&](const Finding& finding) {
@@ -455,6 +460,7 @@ void remove_repeated(std::vector<Finding>& found) {
 
 std::vector<Finding> find_what_stands_out(const Report& report) {
   FindingSearch search(report);
+  const auto remove_explained = compare_levels(search);
   compare_clusters(search);
   compare_hosts(search);
   compare_noise(search);
@@ -463,7 +469,7 @@ std::vector<Finding> find_what_stands_out(const Report& report) {
   compare_networks(search);
   compare_replies(search);
   compare_in_groups(search);
-  compare_levels(search);
+  search.when_known(remove_explained);
   search.when_known([&search](std::vector<Finding>& found) {
     find_rare_noise(search, found);
     find_stalls(search, found);

@@ -16,8 +16,8 @@
 
 namespace eventspace {
 
-/// Search for findings. All comparisons of a report are made first, because they are corrected
-/// together. Then the results are named.
+/// Search for findings. It first makes all comparisons of a report, because they are corrected
+/// together. It then makes findings from the results.
 class FindingSearch {
  public:
   using AddFindings = std::function<void(std::vector<Finding>&)>;
@@ -25,12 +25,15 @@ class FindingSearch {
   const Report& report() const { return report_; }
   Comparisons& comparisons() { return comparisons_; }
   const Compared& result(std::size_t comparison) const { return comparisons_.at(comparison); }
-  /// Adds a function that is called when the results of all comparisons are known. It adds
-  /// findings, and may remove earlier ones.
+  /// Registers the function `add`. It is called when the results of all comparisons are known. It
+  /// adds findings, and may remove earlier findings.
   void when_known(AddFindings add) { additions_.push_back(std::move(add)); }
-  /// Adds a place of a thread whose outliers need no further explanation.
+  /// Marks the outliers of a thread at one place as explained, so that they are not reported again.
   void explain(const ThreadReport& thread) { explained_.insert(&thread); }
   bool is_explained(const ThreadReport& thread) const { return explained_.contains(&thread); }
+  /// Marks the noise of a thread at one place as a consequence of a change, which is named instead.
+  void note_change(const ThreadReport& thread) { changed_.insert(&thread); }
+  bool is_noise_of_change(const ThreadReport& thread) const { return changed_.contains(&thread); }
   /// Corrects the comparisons and returns all findings. Call once.
   std::vector<Finding> finish();
 
@@ -38,38 +41,42 @@ class FindingSearch {
   const Report& report_;
   Comparisons comparisons_;
   std::vector<AddFindings> additions_;
-  std::set<const ThreadReport*> explained_;
+  std::set<const ThreadReport*> explained_, changed_;
 };
 
 /// Returns one / other; 0 if `other` is 0.
 double ratio(double one, double other);
 /// Returns a finding that rests on a comparison. `count` is the number of computations or messages
-/// of which the comparison has the means.
+/// whose mean was compared.
 Finding finding_of(FindingKind kind, const Compared& compared, std::uint64_t count);
-/// Sets the host of a finding about computations of a thread, and their place in the program.
+/// Sets the host of a finding about computations of a thread, and the computations' place in the
+/// program.
 void set_place(Finding& finding, const ThreadReport& thread);
-/// Sets the place, thread and hosts of a finding that several threads have in common. Returns their
-/// name, such as "thread alpha-0/1", "2 threads of host alpha-0" or "3 hosts of alpha". A finding
-/// of several hosts is about all of their threads at that place. Requires: at least one thread; all
-/// are at the same place of the program.
+/// Sets the place, thread and hosts of a finding that several threads have in common. Returns a
+/// name for these threads, such as "thread alpha-0/1", "2 threads of host alpha-0" or "3 hosts of
+/// alpha". A finding of several hosts is about all threads of these hosts at that place. Requires:
+/// there is at least one thread, and all threads are at the same place of the program.
 std::string set_threads(Finding& finding, const std::vector<const ThreadReport*>& threads);
-/// Returns the time by which `count` computations or messages were longer in total.
+/// Returns the total time by which `count` computations or messages exceeded the usual time.
 std::int64_t lost_in(const Compared& compared, std::uint64_t count);
-/// Whether short durations are longer by about as much as the mean (shifted_share).
+/// Whether even the short durations are longer than usual: by at least shifted_share of the
+/// difference of the means. `nanos` is a low percentile or the median of the durations.
+/// `usual_nanos` is the same quantile of the usual durations.
 bool is_shifted(std::int64_t nanos, std::int64_t usual_nanos, const Compared& compared);
-/// Returns the place of the middle one of the values; of two, the lower one. nullopt if there are
-/// fewer than like_others_least, or if they are too different.
+/// Returns the index of the median of the values. If there are two middle values, it is the index
+/// of the lower value. Returns nullopt if there are fewer than like_others_least values, or if they
+/// differ too much (like_others_factor).
 std::optional<std::size_t> middle_of_alike(const std::vector<double>& nanos);
 
 /// Returns the findings of a report. Some may cost too little to be named (costs_enough()).
 std::vector<Finding> find_what_stands_out(const Report& report);
 
-// The functions below compare the things of one kind.
+// Each of the next functions compares objects of one kind, such as links.
 
 void compare_links(FindingSearch& search);
 void compare_networks(FindingSearch& search);
 void compare_replies(FindingSearch& search);
-/// Members of groups, and links between them.
+/// Compares the members of groups, and the links between them.
 void compare_in_groups(FindingSearch& search);
 
 }  // namespace eventspace

@@ -8,13 +8,14 @@
 namespace eventspace {
 namespace {
 
-/// Tolerance when durations by the clocks of two hosts are compared. It is the duration divided by
-/// clocks_differ_part, because clocks run at different rates, plus clocks_differ_nanos, because
-/// clocks are read at different moments.
+/// Tolerance when durations by the clocks of two hosts are compared. It is the sum of two parts.
+/// The duration divided by clocks_differ_part accounts for different rates of the clocks.
+/// clocks_differ_nanos accounts for reads of the clocks at different moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
-/// Whether the times of an operation at a collector enclose its times at the collector below.
+/// Whether an operation's times at a collector enclose the operation's times at the collector
+/// below.
 bool is_around(const Shape& shape, const Round& round, std::uint32_t number) {
   const Pass& here = round.passes[shape.probes[number].place];
   const Pass* below = pass_of(shape, round, shape.probes[number].below);
@@ -104,9 +105,9 @@ void Figures::add(const Round& round) {
 }
 
 /// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`, so that
-/// no thread waited for others. Such rounds are added after the next complete round, `latest`. The
-/// time that the critical thread of `latest` spent in this round delayed `latest`. It is therefore
-/// added to the critical times of that thread.
+/// no thread waited for others. Such a round is added after the next complete round, which is
+/// `latest`. The critical thread of `latest` spent time in the added round, which delayed `latest`.
+/// This time is therefore added to the critical times of the thread.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -141,9 +142,9 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// Adds the times of a round's hops. A hop is the wrappers between two collectors of a path. The
-/// lower collectors come first, so that the network time below a collector is known when its own
-/// hop is added.
+/// Adds the times of a round's hops. A hop is the wrappers between two collectors of a path. Hops
+/// of lower collectors are added first, because the hop of a collector needs the network time below
+/// the collector.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.probes.size(), {});
@@ -188,13 +189,16 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   const std::int64_t up = here.up_nanos - below->up_nanos;
   figures.down.add(down);
   if (!is_one_way) figures.up.add(up);
-  if (hop.kind == HopKind::link) figures.travel.add(hop.role == 1 ? up : down);
+  if (hop.kind == HopKind::link) {
+    figures.travel.add(hop.role == 1 ? up : down);
+    figures.travel_begins.add(hop.role == 1 ? below->up_nanos : here.down_nanos);
+  }
   figures.payload_bytes += here.bytes;
 }
 
 /// Returns the network time from a collector down to the end of its path and back. For a push, it
-/// contains only one direction: times on links and, if there is a common clock, of crossings to
-/// other hosts.
+/// contains only the time down: on links and, if there is a common clock, at crossings to other
+/// hosts.
 Figures::OnTheWay Figures::way_of(const Probe& probe, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
@@ -249,8 +253,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
 }
 
 /// Adds the time from the arrival of the leader at a join until the round continued below the join.
-/// The leader is the last contributor that arrived before that. In a broadcast, other contributors
-/// may arrive later.
+/// The leader is the last contributor that arrived before the round continued. In a broadcast,
+/// other contributors may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(shape_, round, join.below);
@@ -369,8 +373,8 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   return cause;
 }
 
-/// Adds the time by which a broadcast from a join was late, as far as the critical thread of the
-/// round waited for it.
+/// If the critical thread of the round waited for the late reply of a join, adds the delay of this
+/// reply.
 void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
   const Probe& probe = shape_.probes[number];
   JoinFigures& join = joins_[probe.join];
@@ -388,6 +392,7 @@ void Figures::add_link(const EventRecord& record) {
   const std::int64_t travel = record.up_nanos - record.down_nanos - queued;
   link.travel.add(travel);
   link.travels.add(travel);
+  link.travel_begins.add(record.down_nanos);
   link.payload_bytes += record.bytes;
 }
 

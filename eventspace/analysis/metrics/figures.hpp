@@ -15,23 +15,24 @@
 
 namespace eventspace {
 
-/// Facts about a round that are needed later, to find out whether noise delayed it.
+/// Facts about a round from which it is determined later whether noise delayed the round.
 struct RoundNote {
   std::uint32_t critical_leaf = none;
-  /// Two-way network time between clusters on the path of the critical thread. This is the thread
-  /// of critical_leaf, for which the round waited.
+  /// Two-way network time between clusters on the path of the critical thread. The critical thread
+  /// is the thread of critical_leaf, for which the round waited.
   std::int64_t wan_nanos = 0;
-  /// Lead of the critical thread: the time from the last arrival before it to its own arrival. If
-  /// the thread had arrived earlier by more than its lead, the round would have waited for another
-  /// thread.
+  /// Lead of the critical thread: the time from the second to last arrival to the arrival of this
+  /// thread. If the thread had arrived earlier by more than its lead, the round would have waited
+  /// for another thread.
   std::int64_t lead_nanos = 0;
-  /// Sequence of the complete round to which this round was counted. For a complete round, its own
-  /// sequence. For a round to which wrappers of the kind `periodic` replied, that of another round.
+  /// Sequence of the complete round with which this round was counted. A complete round has its own
+  /// sequence here. A round to which wrappers of the kind `periodic` replied has the sequence of
+  /// another round.
   std::uint64_t complete = 0;
 };
 
-/// Notes on rounds, indexed by sequence. They are stored in pages, so that a single wrong sequence
-/// costs only one page. Notes beyond `pages_max` pages are dropped.
+/// Notes on rounds, indexed by sequence. They are stored in pages, so that a wrong sequence costs
+/// the memory of only one page. Notes beyond `pages_max` pages are dropped.
 template <typename Note>
 class Notes {
  public:
@@ -71,8 +72,8 @@ class Figures {
   void add(const Round& round);
   void add_link(const EventRecord& record);
 
-  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` is indexed by leaf
-  /// (begin of a path): the nanoseconds of the leaf's critical computation that were noise.
+  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` contains the
+  /// nanoseconds of noise in the critical computations of each leaf (begin of a path).
   void report(Report& report, const std::vector<std::int64_t>& noise) const;
 
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
@@ -106,7 +107,8 @@ class Figures {
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
     Distribution down, up, both;
-    Blocks travel;  // travel times of a link; two-way times of a crossing
+    Blocks travel;         // travel times of a link; two-way times of a crossing
+    Blocks travel_begins;  // times at which the messages of a link began to travel
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;
     Total critical;
@@ -124,7 +126,7 @@ class Figures {
     explicit JoinFigures(std::size_t exact) : through(exact), below(exact), spread(exact) {}
     Distribution through, below, spread;
     Blocks spreads;
-    Blocks lateness;  // delay of the latest reply of each round, if it is late; otherwise 0
+    Blocks lateness;  // delay of each round's latest reply if that reply is late; otherwise 0
     std::vector<ContributorFigures> contributors;
     std::uint64_t rounds = 0;
     std::uint64_t late_replies = 0;
@@ -142,7 +144,7 @@ class Figures {
   struct LinkFigures {
     explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
     Distribution travel, queued;
-    Blocks travels;
+    Blocks travels, travel_begins;
     std::uint64_t payload_bytes = 0;
   };
   struct TreeFigures {

@@ -32,13 +32,14 @@ Place place_of_hop(const Shape& shape, const Hop& hop) {
   return place;
 }
 
-/// Returns the declared latency in nanoseconds, or -1 if there is none.
+/// Returns the declared latency of a link in nanoseconds, or -1 if the link has none.
 std::int64_t declared_latency(const Structure::Wrapper& link) {
   const auto time = base::parse_time(setting_of(link, "latency"));
   return time ? time->count() : -1;
 }
 
-/// Returns the time that a link takes for a byte, or 0 if its bandwidth is unlimited or unknown.
+/// Returns the nanoseconds that a link needs to transmit a byte, or 0 if its bandwidth is unlimited
+/// or unknown.
 double nanos_of_byte(const Structure::Wrapper& link) {
   const auto rate = base::parse_bits_per_second(setting_of(link, "bandwidth"));
   return rate && *rate > 0 ? 8e9 / static_cast<double>(*rate) : 0;
@@ -211,9 +212,9 @@ std::uint32_t Figures::Reporting::busiest_of(const std::vector<std::uint32_t>& h
   });
 }
 
-/// Reports the links. The times are from the link's own records if there are any. Otherwise they
-/// are from the collectors around the link, which is less exact: those times include the wait for
-/// earlier messages.
+/// Reports the links. If a link has records of its own, its times are from these records. Otherwise
+/// its times are from the collectors around the link. Times from the collectors are less exact,
+/// because they include the wait for earlier messages.
 void Figures::Reporting::report_links(Report& report) const {
   for (const auto& [wrapper, hops] : hops_of_links()) {
     const Hop& first = shape_.hops[hops.front()];
@@ -232,18 +233,21 @@ void Figures::Reporting::report_links(Report& report) const {
       link.payload_bytes += hops_[hop].payload_bytes;
     }
     const HopFigures& busiest = hops_[busiest_of(hops)];
-    Blocks travels = busiest.travel;
+    const Blocks* travels = &busiest.travel;
+    const Blocks* begins = &busiest.travel_begins;
     if (const auto recorded = links_.find(wrapper); recorded != links_.end()) {
       link.source = "link records";
       link.travel = recorded->second.travel.summary();
       link.queued = recorded->second.queued.summary();
       link.payload_bytes = recorded->second.payload_bytes;
-      travels = recorded->second.travels;
+      travels = &recorded->second.travels;
+      begins = &recorded->second.travel_begins;
     } else {
       link.source = "collectors around it";
       link.travel = (first.role == 1 ? busiest.up : busiest.down).summary();
     }
-    link.blocks = travels.rows();
+    link.blocks = travels->rows();
+    link.block_begins = begins->rows();
     if (link.source == "link records" && link.travel.count > 0)
       link.transmission_nanos = nanos_of_byte(shape_.structure.wrappers[wrapper]) *
                                 static_cast<double>(link.payload_bytes) /
@@ -306,8 +310,8 @@ std::string Figures::Reporting::cluster_of(std::uint32_t tree) const {
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
-/// Adds series of values for several trees together. Rows of different trees that cover the same
-/// rounds are added up.
+/// Adds series of values that cover several trees. Rows of different trees are added up if they
+/// cover the same rounds.
 void Figures::Reporting::report_series(const std::vector<std::uint32_t>& trees,
                                        const std::string& what, Report& report) const {
   const auto add = [&](const std::string& figure, const auto& blocks_of) {
@@ -356,8 +360,8 @@ CriticalReport Figures::Reporting::report_tree(std::uint32_t number,
     place.wrapper = shape_.structure.thread_name(thread);
     place.host = shape_.structure.hosts[shape_.structure.paths[shape_.leaves[leaf].path].host].name;
     const Total& computed = critical_leaves_[leaf];
-    // The noise may include the first computation of a thread, which the sum of computations does
-    // not include. The noise must not exceed that sum.
+    // The noise may be in the thread's first computation, which the sum of computations does not
+    // include. The reported noise must not exceed this sum.
     const std::int64_t late = std::min(noise[leaf], computed.nanos);
     critical.by_cause[static_cast<std::size_t>(Cause::computation)] -= late;
     add_to(critical.by_cause[static_cast<std::size_t>(Cause::noise)], late);
@@ -366,7 +370,7 @@ CriticalReport Figures::Reporting::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  // Probes of the same stage, and therefore of the same hop, are next to each other in tree.probes.
+  // In tree.probes, the Probes of a stage, and therefore of a hop, are next to each other.
   std::uint32_t last_hop = none;
   for (const std::uint32_t probe : tree.probes) {
     const std::uint32_t hop_number = shape_.probes[probe].hop;

@@ -3,9 +3,10 @@
 // paths.
 //
 // All times are nanoseconds. Times within one host are differences on its own clock. A time between
-// hosts is two-way, for which the clocks need not agree: (up - down) on the near side minus (up -
-// down) on the far side. A one-way time is half of it (Bongo et al. 2004, §VI-B). The names of such
-// fields contain two_way or one_way.
+// hosts is two-way: (up - down) on the near side minus (up - down) on the far side. Both
+// differences are on one clock, so the clocks of the hosts need not agree. A one-way time is half
+// of a two-way time (Bongo et al. 2004, §VI-B). The names of fields with such times contain two_way
+// or one_way.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,7 +19,7 @@
 
 namespace eventspace {
 
-/// Names of a wrapper, or only of a host, and its position in the config. For readers of a report.
+/// Names and config position by which a report identifies a wrapper, or only a host.
 struct Place {
   std::string wrapper;
   std::string kind;
@@ -68,7 +69,7 @@ struct JoinReport {
   std::string latest_reply_to;  ///< host to which late replies went most often
   std::uint64_t critical_late_replies = 0;
   std::int64_t critical_late_reply_nanos = 0;
-  std::vector<Blocks::Row> lateness_blocks;  ///< delays of late replies of consecutive rounds
+  std::vector<Blocks::Row> lateness_blocks;  ///< delay of the late reply per round; 0 = not late
   std::vector<Contributor> contributors;
 };
 
@@ -191,14 +192,15 @@ struct LinkReport {
   Place place;
   std::string from_host, to_host, from_cluster, to_cluster;
   bool is_wan = false;
-  std::int64_t declared_nanos = -1;  ///< below 0 = no latency is declared
+  std::int64_t declared_nanos = -1;  ///< below 0 = the config declares no latency
   std::string source;
   Summary travel;
   Summary queued;
   std::uint64_t payload_bytes = 0;
   std::uint64_t critical_rounds = 0;
-  std::vector<Blocks::Row> blocks;  ///< travel times of consecutive messages
-  double transmission_nanos = 0;    ///< mean part of the travel time that the bandwidth takes
+  /// Travel times of consecutive messages, and the times at which these messages began to travel.
+  std::vector<Blocks::Row> blocks, block_begins;
+  double transmission_nanos = 0;  ///< mean time to transmit a message at the link's bandwidth
 };
 
 template <class Visitor>
