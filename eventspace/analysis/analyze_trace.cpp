@@ -35,7 +35,7 @@ constexpr std::array<LossName, 7> loss_names = {{
     {"bytes of the file not used", &TraceLosses::bytes_unused},
 }};
 
-/// Returns the names as a text, at most five of them.
+/// Returns a text with at most five of the names.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t named_max = 5;
   std::vector<std::string> first(
@@ -49,8 +49,8 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Returns the hosts of which records are missing. The figures of such a host may be about other
-/// rounds than the figures of other hosts, so comparisons with it may be wrong.
+/// Returns the hosts of which records are missing. The figures of such a host may cover different
+/// rounds than those of other hosts, so comparisons with this host may be wrong.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -59,15 +59,16 @@ std::set<std::string> damaged_hosts(const TraceReport& report) {
   return hosts;
 }
 
-/// Describes the host whose records end first. Hosts write their records every 50 ms, so a
-/// difference of less than 50 ms means nothing.
+/// Returns a text about the host whose records end first. Hosts write their records every 50 ms, so
+/// a difference of less than 50 ms means nothing.
 std::string died_first(const TraceReport& report) {
   return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
                      report.not_ended.front(), ms(*report.first_by_nanos));
 }
 
-/// Finds the hosts whose files have no end mark, and sorts them by their last records. The times
-/// are on the common clock, or in UTC as each host knew it.
+/// Finds the hosts whose files have no end mark. Sorts these hosts by the times of their last
+/// records. The times are on the common clock. If there is none, they are in UTC by each host's own
+/// clock.
 void find_not_ended(const HostClocks& clocks,
                     const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
   std::vector<std::pair<std::int64_t, std::string>> ends;
@@ -88,15 +89,17 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// Adds to a finding the damaged hosts on which it depends. Slow hosts and threads are found by
-/// comparison with their cluster, so damage at any host of the cluster matters.
+/// Adds to a finding the damaged hosts on which it depends. Slow hosts, threads and clusters are
+/// found by comparisons of the hosts of a cluster, so damage at any host of the cluster matters.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
-  const bool is_of_cluster =
-      finding.kind == FindingKind::slow_host || finding.kind == FindingKind::slow_thread;
+  const bool is_of_cluster = finding.kind == FindingKind::slow_host ||
+                             finding.kind == FindingKind::slow_thread ||
+                             finding.kind == FindingKind::slow_cluster;
+  const std::set<std::string_view> named(finding.hosts.begin(), finding.hosts.end());
   for (const Structure::Host& host : structure.hosts) {
     const bool concerns =
-        host.name == finding.place.host ||
+        host.name == finding.place.host || named.contains(host.name) ||
         (is_of_cluster && structure.clusters[host.cluster] == finding.place.cluster);
     if (concerns && damaged.contains(host.name)) finding.rests_on_damage.push_back(host.name);
   }
@@ -105,8 +108,8 @@ void say_what_is_damaged(const Structure& structure, const std::set<std::string>
         fmt::format("; it rests on a damaged trace of {}", listed(finding.rests_on_damage));
 }
 
-/// Whether a host has threads or wrappers. A host without them makes no records; it can only pass
-/// messages on.
+/// Whether a host has threads or wrappers. A host without threads and wrappers makes no records; it
+/// can only pass messages on.
 bool has_part(const Structure& structure, std::uint32_t host) {
   return structure.hosts[host].threads > 0 ||
          std::any_of(structure.wrappers.begin(), structure.wrappers.end(),

@@ -34,9 +34,9 @@ Exported for_each_record(
 
 std::string_view name_of_kind(const EventRecord& record) {
   if (is_operation(record)) return "operation";
-  constexpr std::array<std::string_view, 13> names = {
+  constexpr std::array<std::string_view, 14> names = {
       "thread",       "cache_read",  "prefetch", "link",  "clock", "group_text", "group_step",
-      "group_member", "group_share", "transfer", "start", "wait",  "iteration"};
+      "group_member", "group_share", "transfer", "start", "wait",  "iteration",  "prediction"};
   const std::uint64_t number = record.kind - static_cast<std::uint64_t>(EventKind::thread);
   return number < names.size() ? names[number] : "unknown";
 }
@@ -55,7 +55,7 @@ std::string names_of_flags(const EventRecord& record) {
                        : transfer.has_stream  ? "|last"
                                               : "last");
   }
-  constexpr std::array<std::pair<std::uint8_t, std::string_view>, 8> names = {
+  const std::array<std::pair<std::uint8_t, std::string_view>, 8> names = {
       {{event_failed, "failed"},
        {event_one_way, "one_way"},
        {event_last_arriver, "last_arriver"},
@@ -63,7 +63,7 @@ std::string names_of_flags(const EventRecord& record) {
        {event_cached, "cached"},
        {event_remote, "remote"},
        {event_undecided, "undecided"},
-       {event_in_group, "in_group"}}};
+       {event_in_group, is_operation(record) ? "numbered" : "in_group"}}};
   std::string text;
   for (const auto& [flag, name] : names)
     if ((record.flags & flag) != 0) text += fmt::format("{}{}", text.empty() ? "" : "|", name);

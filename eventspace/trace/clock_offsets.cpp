@@ -13,16 +13,16 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of clock readings that are kept for a pair of hosts: about one hour with a
-/// reading each second. If there are more, the slower reading of each two successive ones is
-/// dropped.
+/// Maximum number of clock readings that are kept for a pair of hosts: the readings of about one
+/// hour, with one reading each second. When the maximum is reached, the slower of each two
+/// successive readings is dropped.
 constexpr std::size_t looks_max = 4096;
 /// Least time between two clock readings from which a drift is computed.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
-/// Largest possible drift, 100 times that of real clocks. Above it, one of the clock readings is
-/// wrong.
+/// Largest possible drift, 100 times that of real clocks. If two readings show a larger drift, one
+/// of the readings is wrong.
 constexpr double drift_possible = 100 * clock_drift_max;
-/// Range of possible times, two years. Times beyond it are forged.
+/// Range of possible times: two years. Times outside of this range are forged.
 constexpr std::int64_t nanos_max = std::int64_t{1} << 56;
 
 bool is_possible(const EventRecord& record) {
@@ -103,7 +103,7 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
   return line;
 }
 
-std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
+std::vector<std::optional<ClockLine>> ClockOffsets::lines(std::uint32_t common) const {
   std::vector<std::optional<ClockLine>> lines(hosts_);
   // Best known conversion from the clock of a host (outer key) to the clock of another host (inner
   // key).
@@ -117,13 +117,12 @@ std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
         to[from][at] = one;
     }
   }
-  if (to.empty()) return lines;
+  if (!to.contains(common)) return lines;
   using Reached = std::pair<std::int64_t, std::uint32_t>;  // sum of errors, host
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> reached;
   std::vector<ClockLine> best(hosts_, ClockLine{0, 0, 0, INT64_MAX});
-  const std::uint32_t first = to.begin()->first;
-  best[first] = {};
-  reached.push({0, first});
+  best[common] = {};
+  reached.push({0, common});
   while (!reached.empty()) {
     const auto [error, host] = reached.top();
     reached.pop();

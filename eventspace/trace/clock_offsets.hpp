@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// Conversion from one clock to another by a straight line: the time t becomes
-/// t + offset + drift * (t - at). The error is at most `error_nanos`.
+/// Conversion from one clock to another by a straight line: the time t becomes t + offset_nanos +
+/// drift * (t - at_nanos). The error is at most `error_nanos`.
 struct ClockLine {
   std::int64_t at_nanos = 0;
   std::int64_t offset_nanos = 0;
@@ -25,34 +25,37 @@ struct ClockLine {
   ClockLine then(const ClockLine& next) const;
 };
 
-/// ClockOffsets converts the times of all hosts of a run to one clock. During the run, hosts read
-/// each other's clocks. Each read is called a look. It is quick if its round-trip time is short.
+/// Maximum rate at which two clocks are assumed to drift apart: 100 microseconds per second.
+inline constexpr double clock_drift_max = 1e-4;
+
+/// Converts the times of all hosts of a run to one clock. During the run, hosts read each other's
+/// clocks. A reading of another host's clock is called a look. A look is quick if its round-trip
+/// time is short.
 ///
-/// The conversion between two clocks (ClockLine) is a straight line through two looks. One is the
-/// quickest look in the first part of the run, the other the quickest in the last part. The error
-/// of a look is at most half of its round-trip time. For times before the first and after the
-/// second of these looks, the error grows with the uncertainty of the line's slope, but no faster
-/// than clock_drift_max. If two hosts did not look at each other's clocks, their conversion is a
-/// chain of lines through other hosts. The chain with the least sum of errors is used.
+/// The conversion between two clocks (ClockLine) is a straight line through two looks. The first is
+/// the quickest look of the first quarter of the looks, the second the quickest look of the last
+/// quarter. The error of a look is at most half of its round-trip time. For times before the first
+/// look and after the second look, the error grows with the uncertainty of the line's slope, but no
+/// faster than clock_drift_max. If two hosts did not look at each other's clocks, the conversion
+/// between their clocks is a chain of lines through other hosts. If several chains are possible,
+/// the chain with the least sum of errors is used.
 ///
 /// Paper: Cristian 1989.
-inline constexpr double clock_drift_max = 1e-4;
 class ClockOffsets {
  public:
   explicit ClockOffsets(const Structure& structure);
   void add(std::uint32_t host, std::span<const EventRecord> records);
-  /// Returns for each host the conversion from its clock to a common clock. The common clock is
-  /// the clock of the first host that took part in a look (a reading of another host's clock). The
-  /// conversion is nullopt if no chain of looks connects the two hosts.
-  std::vector<std::optional<ClockLine>> lines() const;
+  /// Returns for each host the conversion from its clock to the clock of the host `common`. The
+  /// conversion of a host is nullopt if no chain of looks connects the host with `common`.
+  std::vector<std::optional<ClockLine>> lines(std::uint32_t common) const;
 
  private:
   struct Look {
-    std::int64_t at_nanos;      ///< middle between the times of the request and its reply
-    std::int64_t offset_nanos;  ///< time of the other clock minus time of this one
+    std::int64_t at_nanos;      ///< middle between request and reply, on the reader's clock
+    std::int64_t offset_nanos;  ///< time of the other clock minus `at_nanos`
     std::int64_t error_nanos;
   };
-  // Host that looks, host whose clock it reads.
+  // Host that reads a clock, and host whose clock it reads.
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
   struct Span {
     std::int64_t first = INT64_MAX;
@@ -61,7 +64,7 @@ class ClockOffsets {
   static ClockLine line_of(const std::vector<Look>& looks, const Span& needed);
 
   std::uint32_t hosts_;
-  std::vector<Span> spans_;  ///< first and last time in each host's records
+  std::vector<Span> spans_;  ///< first and last time in the records of each host
   std::map<Pair, std::vector<Look>> looks_;
 };
 

@@ -19,6 +19,9 @@ bool all_say(const TraceDirectory& trace, bool (*says)(const TraceHeader&)) {
                      [says](const auto& file) { return says(file.header); });
 }
 
+/// Returns for each host with a file the conversion from its clock to the clock of the first of
+/// these hosts. Returns nullopt if one of them cannot be converted. A host without a file can
+/// connect two others, because others may have read its clock.
 std::optional<std::vector<ClockLine>> measure(const TraceDirectory& trace) {
   ClockOffsets offsets(trace.structure);
   std::vector<EventRecord> records;
@@ -27,7 +30,7 @@ std::optional<std::vector<ClockLine>> measure(const TraceDirectory& trace) {
     while (reader.next(records)) offsets.add(file.host, records);
   }
   std::vector<ClockLine> lines(trace.structure.hosts.size());
-  const auto known = offsets.lines();
+  const auto known = offsets.lines(trace.files.front().host);
   for (const TraceDirectory::File& file : trace.files) {
     if (!known[file.host]) return std::nullopt;
     lines[file.host] = *known[file.host];

@@ -51,7 +51,7 @@ TEST_CASE("clock offsets: a reading with equal times there and back gives the ex
   ClockOffsets offsets(structure);
   const EventRecord one = look(near, 1, far, second, 300, 300);
   offsets.add(0, {&one, 1});
-  const auto lines = offsets.lines();
+  const auto lines = offsets.lines(0);
   REQUIRE((lines[0] && lines[1]));
   CHECK(lines[0]->apply(77) == 77);
   CHECK(lines[1]->apply(far.at(second)) == near.at(second));
@@ -70,7 +70,7 @@ TEST_CASE("clock offsets: times that no clock can show are ignored") {
   records[2].place = 1;
   ClockOffsets offsets(structure);
   offsets.add(0, records);
-  const auto lines = offsets.lines();
+  const auto lines = offsets.lines(0);
   REQUIRE(lines[1]);
   CHECK(lines[1]->apply(far.at(second)) == near.at(second));
   CHECK(lines[1]->error_nanos == 300);
@@ -86,7 +86,7 @@ TEST_CASE("clock offsets: the quickest reading counts and drift is a line from b
     offsets.add(0, {&slow, 1});
     offsets.add(0, {&quick, 1});
   }
-  const auto lines = offsets.lines();
+  const auto lines = offsets.lines(0);
   for (const std::int64_t t : {0 * second, 10 * second, 30 * second, 59 * second})
     CHECK(std::abs(lines[1]->apply(far.at(t)) - t) <= 10);
   CHECK(lines[1]->error_nanos >= 2000);
@@ -101,10 +101,15 @@ TEST_CASE("clock offsets: a host is compared through other hosts and one without
   const EventRecord over = look(clocks[2], 1, clocks[1], 100, 20, 20);
   offsets.add(1, {&up, 1});
   offsets.add(2, {&over, 1});
-  const auto lines = offsets.lines();
+  const auto lines = offsets.lines(0);
   CHECK(lines[2]->apply(clocks[2].at(100)) == 100);
   CHECK(lines[2]->error_nanos == 30);
   CHECK(!lines[3]);
+  const auto others = offsets.lines(1);
+  CHECK(others[1]->apply(77) == 77);
+  CHECK(others[0]->apply(clocks[0].at(100)) == clocks[1].at(100));
+  CHECK(others[2]->apply(clocks[2].at(100)) == clocks[1].at(100));
+  CHECK(!offsets.lines(3)[0]);
 }
 
 TEST_CASE("clock offsets: the difference is within its bound however a reading splits its time") {
@@ -132,7 +137,7 @@ TEST_CASE("clock offsets: the difference is within its bound however a reading s
                                      random.between(1000, 100'000), random.between(1000, 100'000));
         offsets.add(host, {&one, 1});
       }
-    const auto lines = offsets.lines();
+    const auto lines = offsets.lines(0);
     for (std::uint32_t host = 0; host < 6; ++host) {
       REQUIRE(lines[host]);
       for (const std::int64_t t : {12 * second, 25 * second, 38 * second}) {

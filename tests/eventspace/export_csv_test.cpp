@@ -32,7 +32,7 @@ std::vector<Line> lines_of(const std::string& text) {
     else
       field += text[at];
   }
-  lines.pop_back();  // drop the text after the end of the last line
+  lines.pop_back();  // drops the empty text after the last line break
   return lines;
 }
 
@@ -44,6 +44,18 @@ std::vector<Line> exported_lines(const fs::path& run, const fs::path& file,
 }
 
 }  // namespace
+
+TEST_CASE("csv: records of programs and groups have names of kinds and flags") {
+  EventRecord record{};
+  record.kind = static_cast<std::uint64_t>(GroupEvent::prediction);
+  CHECK(name_of_kind(record) == "prediction");
+  record.kind = number_of_kind(EventKind::operation_first);
+  record.flags = event_numbered;
+  CHECK(names_of_flags(record) == "numbered");
+  record.kind = number_of_kind(EventKind::start);
+  record.flags = event_in_group;
+  CHECK(names_of_flags(record) == "in_group");
+}
 
 TEST_CASE("csv: every record is a line that names its subject") {
   const Folder folder;
