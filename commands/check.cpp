@@ -25,7 +25,7 @@ std::string counted(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Checks every file, even if earlier files have mistakes.
+/// Checks all files, also if one of them has mistakes. Returns the exit code.
 int check(const CheckOptions& options) {
   int exit_code = succeeded;
   for (const std::string& file : options.files) {
@@ -35,7 +35,7 @@ int check(const CheckOptions& options) {
                                counted(plan.thread_count(), "thread"), plan.digest.text());
       for (const std::string& wrong : wrong_schedules(plan)) {
         base::say(fmt::format("{}: {}\n", file, wrong));
-        exit_code = failed;
+        exit_code = std::max<int>(exit_code, failed);
       }
     } catch (const base::ConfigError& error) {
       std::cout.flush();

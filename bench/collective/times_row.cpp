@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/times_row.cpp — figures of a row, its line in the table, its JSON
+// bench/collective/times_row.cpp — figures of a row, as a line of the table and as JSON
 #include "bench/collective/times_row.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,8 @@ double milliseconds(base::Nanos time) { return static_cast<double>(time.count())
 
 base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
   std::sort(times.begin(), times.end());
-  return times[std::min(times.size() - 1, times.size() * percent / 100)];
+  const std::size_t rank = (times.size() * percent + 99) / 100;  // from 1; rounded up
+  return times[std::max<std::size_t>(rank, 1) - 1];
 }
 
 base::Nanos TimesRow::price() const {
@@ -106,7 +107,7 @@ nlohmann::ordered_json json_of(const TimesRow& row) {
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =
       row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  if (row.prices.empty())  // without a schedule, the number of messages is unknown
+  if (row.prices.empty())  // no schedule, so the number of messages is unknown
     json["wan"] = nullptr;
   else
     json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},

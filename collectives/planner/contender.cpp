@@ -15,8 +15,8 @@
 namespace planning {
 namespace {
 
-/// Returns the default parameters of the algorithm. If one of them is the number of bytes of an
-/// array element, it is set to `element_bytes`.
+/// Returns the default parameters of the algorithm. If the algorithm has the parameter `element`
+/// (bytes of an array element), this parameter is set to `element_bytes`.
 collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
                                       Bytes element_bytes) {
   collectives::Parameters parameters = algorithm.read("");
@@ -28,11 +28,11 @@ collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
 
 base::Digest Contender::digest() const {
   const pricing::Ports& ports = execution.ports;
-  return base::digest_of(
-      fmt::format("{}:{}\n{} {} {} {} {} {} {} {} {}\n{}\n{}", algorithm.name, parameters.text(),
-                  ports.sending, ports.receiving, ports.are_apart, ports.receiving_across,
-                  ports.blocks, ports.cost.count(), ports.is_half_duplex, ports.are_in_order,
-                  ports.are_grants_carried, striping, plan ? plan->digest().text() : ""));
+  return base::digest_of(fmt::format(
+      "{}:{}\n{} {}\n{} {} {} {} {} {} {} {} {}\n{}\n{}", algorithm.name, parameters.text(),
+      execution.window, execution.credit, ports.sending, ports.receiving, ports.are_apart,
+      ports.receiving_across, ports.blocks, ports.cost.count(), ports.is_half_duplex,
+      ports.are_in_order, ports.are_grants_carried, striping, plan ? plan->digest().text() : ""));
 }
 
 Contender contender_of(Plan plan, std::string name, const pricing::Execution& execution) {

@@ -107,6 +107,9 @@ class Reader {
     for (const auto& [key, value] : port_numbers)
       ports.*value = static_cast<std::size_t>(reader.integer(key, 0, 0, most_at_once));
     for (const auto& [key, value] : port_flags) ports.*value = reader.flag(key, false);
+    if (ports.is_half_duplex && ports.receiving == 0)
+      reader.mistake("half_duplex",
+                     "half_duplex: expected `receiving` of at least 1 as well, found none");
     ports.cost = reader.time("overhead", Nanos(0));
     reader.finish();
     return ports;
@@ -124,8 +127,8 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(parameters);
-      // The parameter `element` becomes the element size of the caller's operation. The file may
-      // have another.
+      // If the algorithm has the parameter `element`, it gets the element size of the caller's
+      // operation, because the file may be for a different element size.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))
@@ -184,7 +187,7 @@ class Reader {
     plan_.counts = blocks_.counts;
   }
 
-  /// Returns the rows of a list; empty if it is not a list.
+  /// Returns the rows of `list`. If `list` is not a list, adds a mistake and returns no rows.
   const std::vector<Settings>& rows(const Settings& list, const char* key) {
     if (!list.is_null() && !list.is_list())
       top_.mistake(key, fmt::format("{}: expected a list, found {}", key, list.describe()));
@@ -228,7 +231,7 @@ class Reader {
   }
 
   void read_transfers(const Settings& list) {
-    if (!mistakes_.empty()) return;  // if a piece is wrong, its owner may be unknown
+    if (!mistakes_.empty()) return;  // the owner of a wrong piece may be unknown
     const std::size_t hosts = blocks_.hosts.size();
     std::vector<bool> has(hosts * plan_.pieces.size());
     const auto place = [&](Rank rank, std::uint64_t piece) { return piece * hosts + rank; };

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "collectives/planner/contender.hpp"
 #include "collectives/planner/min3.hpp"
 #include "collectives/schedule/verifier.hpp"
 #include "tests/collectives/planner/networks.hpp"
@@ -94,4 +95,19 @@ TEST_CASE("plan: plans with the same order have the same digest and others diffe
   Plan swapped = *plan;
   std::swap(swapped.transfers[0], swapped.transfers[1]);
   CHECK(!(plan->digest() == swapped.digest()));
+}
+
+TEST_CASE("plan: contenders that differ in window, credit or ports have different digests") {
+  const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
+  const Contender contender = contender_of(*plan_of(costs, Counts::each(4, 5)), "one", {});
+  const auto digest_with = [&](auto change) {
+    Contender other = contender;
+    change(other.execution);
+    return other.digest();
+  };
+  using Execution = pricing::Execution;
+  CHECK(contender.digest() == digest_with([](Execution&) {}));
+  CHECK(!(contender.digest() == digest_with([](Execution& it) { it.window = 3; })));
+  CHECK(!(contender.digest() == digest_with([](Execution& it) { it.credit = 5; })));
+  CHECK(!(contender.digest() == digest_with([](Execution& it) { it.ports.sending = 2; })));
 }

@@ -108,6 +108,7 @@ TEST_CASE("schedule files: all mistakes are reported with their places") {
       {"name: by hand\n", "", "name"},
       {"sending: 1", "sendin: 1", "did you mean 'sending'?"},
       {"sending: 1", "sending: many", "file:2"},
+      {"receiving: 1", "half_duplex: true", "expected `receiving` of at least 1"},
       {"a: 16", "a: 17", "expected 16 bytes, which is what the operation has, found 17"},
       {"{a: 16, b: 8}", "{b: 8, a: 16}", "expected hosts in their order, a here, found b"},
       {"{a: 16, b: 8}", "{a: 16}", "expected 2 hosts, found 1; b is missing"},
