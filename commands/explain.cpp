@@ -36,8 +36,8 @@ struct ExplainOptions {
   std::string json;  ///< output file; "-" = standard output; "" = none
 };
 
-/// Returns a call whose values may be combined in the order that `grouping` names. Its values and
-/// operation are examples: i64 and max for "any", otherwise f64 and sum.
+/// Returns a call whose values may be combined in the order that `grouping` names. The values and
+/// the operation of the call are examples: i64 and max for "any", otherwise f64 and sum.
 groups::Call call_with(collectives::Collective collective, const std::string& grouping) {
   groups::Call call;
   call.collective = collective;
@@ -67,8 +67,8 @@ std::string text_of(const ScheduleRequest& request, const RankedSchedule& row) {
   return schedule_text(*row.candidate.algorithm, request.task, row.candidate.parameters);
 }
 
-/// Returns why a schedule is selected or not; "" if the only reason is that it is slower than the
-/// selected one.
+/// Returns why a schedule is selected, or why it is not permitted. Returns "" if it is permitted
+/// but slower than the selected schedule.
 std::string reason_for(const RankedSchedule& row) {
   if (row.is_taken) return "taken";
   if (row.is_allowed) return "";
@@ -80,7 +80,7 @@ std::string reason_for(const RankedSchedule& row) {
 }
 
 /// Returns the title of the output. If the declared collective does not use a schedule, the title
-/// says so.
+/// states this.
 std::string title_of(const ScheduleRequest& request) {
   if (!request.declared) return "Schedule";
   const DeclaredCollective& declared = *request.declared;
@@ -91,7 +91,7 @@ std::string title_of(const ScheduleRequest& request) {
       declared.name, declared.algorithm);
 }
 
-/// Returns which costs of hosts a prediction includes.
+/// Returns a text that states where the costs of hosts in a prediction come from.
 std::string costs_text(const tuning::HostCosts& costs) {
   const std::string cores =
       costs.cores == 0
@@ -124,8 +124,8 @@ std::string percent_text(base::Nanos time, base::Nanos reference) {
                          static_cast<double>(std::max<std::int64_t>(reference.count(), 1)));
 }
 
-/// Returns the value with three digits, in the largest unit in which it is at least 1. Each unit in
-/// the list is `step` times the unit before it.
+/// Returns the value as text with three digits, in the largest unit in which it is at least 1. The
+/// value is in the first unit of the list. Each other unit is `step` times the unit before it.
 std::string rounded_text(double value, double step, std::initializer_list<std::string_view> units) {
   const auto* unit = units.begin();
   while (value >= step && unit + 1 != units.end()) {
@@ -147,10 +147,10 @@ std::string cost_text(const pricing::Network& network, groups::NetworkCost cost,
     return rounded_time(network.message_cost, factor);
   std::vector<tuning::LinkSample> samples;
   if (cost == NetworkCost::message || cost == NetworkCost::work) {
-    // Prints no value for costs of frames, or of folds and copies: they depend on sizes.
+    // Adds no value for the costs of frames, folds and copies, because these depend on sizes.
   } else if (cost == NetworkCost::latency_between || cost == NetworkCost::bandwidth_between) {
     for (std::size_t link = 0; link < network.links.size(); ++link)
-      if (link % (network.clusters() + 1) != 0)  // links between two clusters
+      if (link % (network.clusters() + 1) != 0)  // not the network inside a cluster
         samples.push_back(network.links[link].model.at(base::Nanos(0)));
   } else {
     for (const tuning::LinkModel& side : network.outgoing)
@@ -210,13 +210,13 @@ std::string reason_text(const groups::Selection& selection, const RankedSchedule
                         Order worst) {
   if (selection.decision != nullptr) return row_text(*selection.decision, selection.reason);
   if (selection.reason == groups::Reason::named) return "the config names it";
-  return fmt::format(
-      "least predicted time{}",
-      taken.order ? fmt::format(" of all orders of sums allowed here: {}", allowed_text(worst))
-                  : "");
+  return fmt::format("least predicted time{}",
+                     taken.order ? fmt::format(" among schedules with an allowed order of sums: {}",
+                                               allowed_text(worst))
+                                 : "");
 }
 
-/// Prints of which parts the predicted time consists. Leaves out parts below half a percent.
+/// Prints the parts of the predicted time, by kind of cost. Leaves out parts below half a percent.
 void print_parts(const groups::Explanation& explanation) {
   const auto whole = static_cast<double>(explanation.taken().time.count());
   for (const auto& [cost, time] : explanation.shares)

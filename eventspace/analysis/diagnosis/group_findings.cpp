@@ -12,7 +12,8 @@
 namespace eventspace {
 namespace {
 
-/// Sorts by mean. Returns the middle one; of two, the shorter one.
+/// Sorts the members by mean. Returns the middle member. If two members are in the middle, returns
+/// the member with the shorter mean.
 const GroupMemberReport& sort_members(std::vector<const GroupMemberReport*>& members) {
   std::stable_sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
     return a->computation.mean < b->computation.mean;
@@ -20,14 +21,15 @@ const GroupMemberReport& sort_members(std::vector<const GroupMemberReport*>& mem
   return *members[(members.size() - 1) / 2];
 }
 
-/// Returns the middle one of all except the one at `place`. Requires: sorted, at least two.
+/// Returns the middle member of all members except the member at `place`. Requires: `members` is
+/// sorted and has at least two entries.
 const GroupMemberReport& middle_without(const std::vector<const GroupMemberReport*>& members,
                                         std::size_t place) {
   const std::size_t middle = (members.size() - 2) / 2;
   return *members[place <= middle ? middle + 1 : middle];
 }
 
-/// Comparison of a member with another one, by their times between operations of the group.
+/// Comparison of two members, by their times between operations of the group.
 struct ComparedMember {
   const GroupMemberReport* member = nullptr;
   const GroupMemberReport* usual = nullptr;
@@ -40,7 +42,8 @@ ComparedMember compare_member(const std::vector<const GroupMemberReport*>& membe
   return {members[place], &usual, search.comparisons().add(members[place]->blocks, usual.blocks)};
 }
 
-/// Whether a member takes longer than the other, and not only in some operations.
+/// Whether the member's times between operations are longer than those of the other member, and not
+/// only before some operations.
 bool is_slow(const ComparedMember& one, const FindingSearch& search) {
   const Compared& compared = search.result(one.comparison);
   const Summary& own = one.member->computation;
@@ -83,15 +86,15 @@ void name_slow_thread(const GroupMemberReport& member, const Compared& compared,
   finding.cost_nanos = member.late_nanos;
   finding.thread = member.name;
   finding.sentence = fmt::format(
-      "thread {} takes {:.1f}% longer between operations of group {} than the other threads of "
-      "{} (mean {:.3f} ms against {:.3f} ms), and not its host as a whole; it arrived last at {} "
-      "of them",
+      "thread {} takes {:.1f}% longer between operations of group {} than other threads of {} "
+      "(mean {:.3f} ms against {:.3f} ms); its host does not; it arrived last at {} of them",
       member.name, finding.figure, member.group, member.cluster, ms(compared.nanos),
       ms(compared.usual_nanos), member.last);
   found.push_back(std::move(finding));
 }
 
-/// Compares the members of a group in one cluster: each host by its middle thread, and each thread.
+/// Compares the members of a group in one cluster: each thread, and each host. The middle thread of
+/// a host stands for the host.
 void compare_members(std::vector<const GroupMemberReport*> members, FindingSearch& search) {
   sort_members(members);
   std::map<std::string_view, std::vector<const GroupMemberReport*>> of_hosts;
@@ -119,7 +122,7 @@ void compare_members(std::vector<const GroupMemberReport*> members, FindingSearc
   });
 }
 
-/// Comparison of a link with another one, or with the middle one of others.
+/// Comparison of a link with another link, or with the middle link of several others.
 struct ComparedLink {
   const GroupLinkReport* usual = nullptr;
   std::size_t comparison = 0;
@@ -148,10 +151,10 @@ void name_slow_link(const GroupLinkReport& link, const Compared& compared, const
   found.push_back(std::move(finding));
 }
 
-/// Compares the latency of a link with that of the way back, and of the other links. A link counts
-/// as slow only if its fastest message is slow, too, because other messages may have waited for
-/// each other or for streams. Rates are not compared, because the records do not show whether hosts
-/// share a link.
+/// Compares the latency of a link with the latency of the way back, and with that of the other
+/// links. A link counts as slow only if even its fastest message is slow, because other messages
+/// may have waited for each other or for streams. Rates are not compared, because the records do
+/// not show whether hosts share a link.
 void compare_link(const GroupLinkReport& link, FindingSearch& search) {
   const GroupsReport& report = search.report().groups;
   std::vector<ComparedLink> compared;

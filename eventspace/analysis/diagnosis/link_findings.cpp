@@ -19,7 +19,7 @@ constexpr const char* two_way_basis = "two-way: each side's own clock";
 /// Comparison of a link's travel time with a reference.
 struct Reference {
   std::size_t comparison = 0;
-  std::string what;  ///< what the reference is
+  std::string what;  ///< text that names the reference
 };
 
 void name_slow_link(const LinkReport& link, const Compared& compared, const std::string& what,
@@ -39,8 +39,8 @@ void name_slow_link(const LinkReport& link, const Compared& compared, const std:
   found.push_back(std::move(finding));
 }
 
-/// Compares links. Each part of a travel time that the bandwidth takes is left out of the
-/// comparisons, because messages are of different size.
+/// Compares the travel times of links. The comparisons leave out the time to transmit a message at
+/// the link's bandwidth, because messages differ in size.
 class LinkComparisons {
  public:
   explicit LinkComparisons(FindingSearch& search) : search_(search) {}
@@ -108,8 +108,8 @@ void name_slow_network(const CrossingReport& crossing, const Compared& compared,
   found.push_back(std::move(finding));
 }
 
-/// Adds a finding for each link that delays replies. A link may be on several paths, but is
-/// reported once.
+/// Adds a finding for each link that delays replies. A link that is on several paths is reported
+/// once.
 void find_holds(const Report& report, std::vector<Finding>& found) {
   struct Hold {
     const StageReport* stage = nullptr;
@@ -159,8 +159,7 @@ void name_late_replies(const JoinReport& join, const Compared& compared, const R
   finding.basis = basis_of_one_clock;
   finding.sentence = fmt::format(
       "{} on {} woke its own threads before it replied to other hosts: in {} of {} rounds the "
-      "last reply, mostly that to {}, left {:.3f} ms (mean) after the result arrived; all waited "
-      "for it in {} rounds",
+      "last reply (mostly to {}) left {:.3f} ms after the result (mean); all waited in {} rounds",
       join.place.wrapper, join.place.host, join.late_replies, join.rounds, join.latest_reply_to,
       ms(finding.figure), join.critical_late_replies);
   found.push_back(std::move(finding));

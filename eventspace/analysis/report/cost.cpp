@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/cost.cpp — costs of findings, and whether they are worth naming.
+// eventspace/analysis/report/cost.cpp — costs of findings, and the decision whether to name a
+// finding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +28,18 @@ bool is_always_named(std::int64_t lost_nanos, const Report& report) {
          always_named_share * static_cast<double>(length_of_run(report.time));
 }
 
+namespace {
+
+/// Returns the confidence interval of a difference, or one number if the ends are printed alike.
+std::string difference_text(const Compared& compared) {
+  const std::string low = fmt::format("{:.3f}", ms(compared.low));
+  const std::string high = fmt::format("{:.3f}", ms(compared.high));
+  return fmt::format("the mean is {}{} ms above the usual one", low,
+                     low == high ? "" : " to " + high);
+}
+
+}  // namespace
+
 std::string cost_text(const Finding& finding, const TimeReport& time) {
   std::string text;
   if (finding.is_predicted)
@@ -35,9 +48,7 @@ std::string cost_text(const Finding& finding, const TimeReport& time) {
                        time.has_recorded_decisions ? ", with the recorded decisions" : "");
   else if (finding.cost_nanos > 0)
     text = fmt::format("cost {:.3f} s in total", seconds(finding.cost_nanos));
-  if (!text.empty() && finding.compared)
-    text += fmt::format("; mean difference {:.3f} to {:.3f} ms", ms(finding.compared->low),
-                        ms(finding.compared->high));
+  if (!text.empty() && finding.compared) text += "; " + difference_text(*finding.compared);
   return text;
 }
 
