@@ -1,19 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # bench/evaluation/predictions.py — errors of predicted times of collectives on this machine.
-"""predictions.py [--build FOLDER] [--hosts N,N] [--sizes A:B] [--iterations N] [--keep FOLDER]
-
-Compares predicted and measured times of real processes on this machine. For each network it first
-runs `paths measure --costs`, and then `collective` with a config that takes the measured links and
-costs. The error of a cell is the difference of both times, divided by the measured time. The
-measured time is the median of all iterations. The table has the median and the 95th percentile of
-the errors of all collectives and sizes, with all measured costs and without `cores` and `wake_up`.
-
-  --build FOLDER    The folder of the programs (default: build/release).
-  --hosts N,N       Numbers of processes of the networks inside one cluster (default: 4,8).
-  --sizes A:B       Sizes (default: 8B:1MiB).
-  --iterations N    Iterations of each cell (default: 15).
-  --keep FOLDER     Keeps configs, measured networks and results in this folder.
+"""Compares predicted and measured times of real processes on this machine. For each network it
+first runs `paths measure --costs`, and then `collective` with a config that takes the measured
+links and costs. The error of a cell is the difference of both times, divided by the measured time.
+The measured time is the median of all iterations. The table has the median and the 95th percentile
+of the errors of all collectives and sizes, with all measured costs and without `cores` and
+`wake_up`.
 
 A busy machine spoils the figures. `paths measure` then refuses to write them. The script repeats a
 refused measurement up to three times.
@@ -97,12 +90,16 @@ def compare(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=TOP / "build/release")
+    parser.add_argument("--build", type=Path, default=TOP / "build/release",
+                        help="folder of the programs (default: build/release)")
     parser.add_argument("--hosts", type=lambda text: [int(word) for word in text.split(",")],
-                        default=[4, 8])
-    parser.add_argument("--sizes", default="8B:1MiB")
-    parser.add_argument("--iterations", type=int, default=15)
-    parser.add_argument("--keep", type=Path)
+                        default=[4, 8],
+                        help="numbers of processes inside one cluster (default: 4,8)")
+    parser.add_argument("--sizes", default="8B:1MiB", help="sizes (default: 8B:1MiB)")
+    parser.add_argument("--iterations", type=int, default=15,
+                        help="iterations of each cell (default: 15)")
+    parser.add_argument("--keep", type=Path,
+                        help="folder that keeps configs, measured networks and results")
     options = parser.parse_args()
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)

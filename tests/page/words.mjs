@@ -33,12 +33,16 @@ function rows_of_text(heading) {
   }
   return rows;
 }
+// A wait for computing or noise names the thread for which the others waited.
+const is_wait_for_threads = (row) => row.operation && /^(computing|noise)$/.test(row.cause);
 const rows_of_json = (rows) =>
   rows.map((row) => [
     row.operation ? `${row.operation}: ${row.text}` : row.text,
     seconds(row.nanos),
     percent(row.share),
-    row.most ? `${row.most}, ${seconds(row.most_nanos)}` : "",
+    row.most
+      ? `${is_wait_for_threads(row) ? "for " : ""}${row.most}, ${seconds(row.most_nanos)}`
+      : "",
   ]);
 
 const browser = await chromium.launch({

@@ -279,6 +279,20 @@ bool are_alike(const ThreadReport& one, const ThreadReport& other) {
          alike(one.outliers, other.outliers);
 }
 
+/// Returns the period of a thread's noise in a unit, as text. If the noise resonates, another
+/// period makes the same computations late: the one that is as far from the whole number of
+/// iterations, on the other side. The text then names both periods.
+std::string period_text(const ThreadReport& thread, double unit_nanos) {
+  const double period = *thread.period_nanos;
+  const std::string text = fmt::format("{:.2f}", period / unit_nanos);
+  if (!thread.resonates) return text;
+  const double iteration = period / thread.iterations_per_period;
+  const double other = 2 * std::round(thread.iterations_per_period) * iteration - period;
+  const std::string other_text = fmt::format("{:.2f}", other / unit_nanos);
+  if (other_text == text) return text;
+  return other < period ? other_text + " or " + text : text + " or " + other_text;
+}
+
 void name_noise(const std::vector<NoisyThread>& threads, const Report& report,
                 std::vector<Finding>& found) {
   const ThreadReport& first = *threads.front().thread;
@@ -303,7 +317,7 @@ void name_noise(const std::vector<NoisyThread>& threads, const Report& report,
   finding.unit = "nanoseconds";
   finding.basis = basis_of_one_clock;
   const std::string period = first.period_nanos
-                                 ? fmt::format(", every {:.2f} ms", ms(*first.period_nanos))
+                                 ? fmt::format(", every {} ms", period_text(first, 1e6))
                                  : ", with no period found";
   finding.sentence = fmt::format(
       "{} {} noise of {:.3f} ms (median) in {} of {} computations{}{}: {:.2f}% of {} computation",
@@ -312,9 +326,9 @@ void name_noise(const std::vector<NoisyThread>& threads, const Report& report,
       is_one ? "its" : "their");
   if (first.resonates)
     finding.sentence += fmt::format(
-        "; it resonates: its period is {:.2f} iterations, so that it meets the same part of an "
+        "; it resonates: its period is {} iterations, so that it meets the same part of an "
         "iteration for a long time",
-        first.iterations_per_period);
+        period_text(first, *first.period_nanos / first.iterations_per_period));
   found.push_back(std::move(finding));
 }
 

@@ -93,6 +93,11 @@ struct TimeRow {
   std::int64_t most_nanos = 0;
 };
 
+/// Whether the time is a wait for the computing or the noise of other threads.
+inline bool is_wait_for_threads(const TimeRow& row) {
+  return is_of_thread(row.cause) && !row.operation.empty();
+}
+
 /// Returns a text that names the cause and the place, such as "on the way over the link between a
 /// and b".
 std::string text_of(const TimeRow& row);
@@ -109,7 +114,9 @@ void describe(Visitor& visit, const TimeRow& row) {
   visit.field("text", text_of(row), units::none, "Cause and place in words.");
   visit.field("nanos", row.nanos, units::nanos, "The time.");
   visit.field("share", row.share, units::share, "Its share of the whole.");
-  visit.field("most", row.most, units::none, "Thread with the largest part.");
+  visit.field("most", row.most, units::none,
+              "Thread with the largest part. If the time is a wait for computing or noise of other "
+              "threads, the thread for which all threads together waited longest.");
   visit.field("most_nanos", row.most_nanos, units::nanos, "That part.");
 }
 

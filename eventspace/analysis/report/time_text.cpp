@@ -157,7 +157,8 @@ class TimeText : private TextWithTables {
     const std::string most =
         one.most.empty() || report_.threads == 1
             ? ""
-            : fmt::format("  (most: {}, {:.6f} s)", one.most, seconds(one.most_nanos));
+            : fmt::format("  (most: {}{}, {:.6f} s)", is_wait_for_threads(one) ? "for " : "",
+                          one.most, seconds(one.most_nanos));
     line("  {:>7.3f}% {:>12.6f} s  {}{}{}", 100 * one.share, seconds(one.nanos), what, text_of(one),
          most);
   }

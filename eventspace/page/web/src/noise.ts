@@ -151,12 +151,11 @@ function lateness(one: Lateness): HTMLElement {
         one.noise_nanos > 0 &&
           `${percent(one.absorbed_noise_nanos / noise)} was hidden behind others; ${time(one.effective_noise_nanos)} made iterations longer, for which all threads together waited ${time(one.waited_for_noise_nanos)}.`,
       ),
-      h(
-        'li',
-        {},
-        wan > 0
-          ? `Time between clusters on critical paths (two-way): ${time(wan)}; ${percent(one.hideable_wan_two_way_nanos / wan)} of it was no more than somebody’s noise in the same iteration.`
-          : 'No time between clusters on critical paths.',
+      wan > 0 &&
+        h(
+          'li',
+          {},
+        `Time between clusters on critical paths (two-way): ${time(wan)}; ${percent(one.hideable_wan_two_way_nanos / wan)} of it was no longer than the noise of a thread in the same iteration.`,
       ),
     ),
   );

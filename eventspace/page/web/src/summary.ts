@@ -30,13 +30,17 @@ function figure_of(finding: Finding): string {
 /** Returns the share of the run that a finding costs; its figure if the cost is not known. */
 function large_figure(data: Data, finding: Finding): HTMLElement {
   const run = data.report.time.run_nanos;
-  if (finding.hidden) return h('p', { class: 'figure' }, 'hidden');
-  if (finding.cost_nanos <= 0 || run === 0) return h('p', { class: 'figure' }, figure_of(finding));
+  const has_cost = finding.hidden || finding.cost_nanos > 0;
+  if (!has_cost || run === 0) return h('p', { class: 'figure' }, figure_of(finding));
   return h(
     'p',
     { class: 'figure' },
     exact_percent(finding.cost_nanos / run),
-    h('small', {}, `of the run: ${exact_seconds(finding.cost_nanos)}`),
+    h(
+      'small',
+      {},
+      finding.hidden ? 'of the run: hidden' : `of the run: ${exact_seconds(finding.cost_nanos)}`,
+    ),
   );
 }
 
@@ -50,7 +54,10 @@ function command_of(data: Data, number: number): string {
 type Jump = (finding: Finding) => (() => void) | undefined;
 
 function card(data: Data, finding: Finding, number: number, jump: Jump): HTMLElement {
-  const name = names[finding.kind] ?? finding.kind.replaceAll('_', ' ');
+  const hosts = finding.hosts ?? [];
+  const name =
+    (names[finding.kind] ?? finding.kind.replaceAll('_', ' ')) +
+    (finding.kind === 'slow_host' && hosts.length > 1 ? 's' : '');
   const show = jump(finding);
   const cost = data.words.costs[number];
   return h(
@@ -67,7 +74,7 @@ function card(data: Data, finding: Finding, number: number, jump: Jump): HTMLEle
         h(
           'p',
           { class: 'quiet' },
-          finding.hidden
+          finding.hidden || number === 0
             ? ''
             : `Without it and all before it: ${exact_seconds(finding.run_without_nanos ?? 0)}. `,
           h('code', {}, command_of(data, number + 1)),
@@ -75,7 +82,7 @@ function card(data: Data, finding: Finding, number: number, jump: Jump): HTMLEle
       h(
         'p',
         { class: 'place' },
-        h('code', {}, where(finding.place)),
+        h('code', {}, hosts.length > 1 ? hosts.join(', ') : where(finding.place)),
         show && h('button', { type: 'button', onclick: show }, 'Show in the timeline'),
       ),
     ),

@@ -38,6 +38,12 @@ function bar_of(name: string, rows: TimeRow[]): HTMLElement {
   );
 }
 
+/** Returns the thread with the largest part, or the thread for which others waited longest. */
+function most_of(row: TimeRow): string {
+  const is_wait = row.operation !== '' && (row.cause === 'computing' || row.cause === 'noise');
+  return is_wait ? `for ${row.most}` : row.most;
+}
+
 function rows_of(rows: TimeRow[], caption: string): HTMLElement {
   const most = Math.max(1, ...rows.map((row) => row.nanos));
   return table(
@@ -53,7 +59,7 @@ function rows_of(rows: TimeRow[], caption: string): HTMLElement {
       { title: 'share', value: (row) => row.share, show: (row) => exact_percent(row.share) },
       {
         title: 'most',
-        value: (row) => (row.most ? `${row.most}, ${exact_seconds(row.most_nanos)}` : ''),
+        value: (row) => (row.most ? `${most_of(row)}, ${exact_seconds(row.most_nanos)}` : ''),
       },
     ],
     { caption, sorted_by: 1, page_rows: 8 },
