@@ -413,7 +413,7 @@ void NetworkMeasurement::separate_costs(const Test& test, const FrameFigures& fr
   if (frames.are_hosts_slower) link.bits_per_second = link.bandwidth_spread = 0;
 }
 
-/// Copies the old figures of links and networks that could not be measured to the new figures.
+/// Replaces the figures of links and networks that could not be measured by their old figures.
 /// Returns descriptions of the figures that changed.
 std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetwork& old) {
   for (auto& cluster : network_.clusters)

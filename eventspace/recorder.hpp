@@ -45,9 +45,9 @@ class Recorder {
   /// not called yet.
   void reserve(std::size_t lane_records, WhenFull when_full = WhenFull::drop);
   bool is_on() const { return lane_records_ > 0; }
-  /// Sets the function that WhenFull::flush calls when a record buffer is full. `flush` must call
-  /// take(). If there is no function, or if the buffer has still no room after the call, add()
-  /// drops the record. Requires: no concurrent add().
+  /// Sets the function that add() calls when a record buffer is full, with WhenFull::flush. The
+  /// function must call take(). If there is no function, or if the buffer still has no room after
+  /// the call, add() drops the record. Requires: no concurrent add().
   void on_full(std::function<void()> flush) { flush_ = std::move(flush); }
 
   void add(const EventRecord& record);

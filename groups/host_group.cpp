@@ -233,8 +233,8 @@ void HostGroup::execute_schedule(const OperationName& name,
   executions_.give_back(std::move(execution));
 }
 
-/// Carries out the operation in shared memory. Returns false if the group has no shared region
-/// (MachineGroup::run).
+/// Carries out the operation in shared memory by MachineGroup::run(). Returns false if the group
+/// has no shared region.
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
   // The lambda captures only two pointers, so that std::function needs no allocation.

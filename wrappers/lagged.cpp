@@ -37,8 +37,8 @@ void Lagged::keep_place(const paths::Operation& failed) {
   add(failed.slot, round);
 }
 
-/// Adds a round. Returns the round that began `rounds` moves earlier, because the result of that
-/// round is due now. Returns nullptr if there is no such round.
+/// Adds a round. Returns the round that began `rounds_` moves before it, whose result is due now.
+/// Returns nullptr if there is no such round yet.
 std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<Round> round) {
   runtime::Lock lock(mutex_);
   Rounds& rounds = under_way_[slot];

@@ -90,7 +90,7 @@ def of_trace(trace):
 
 
 def draw(courses, file):
-    """Draws the simultaneous transfers over time. `courses`: {name: AtOnce}."""
+    """Draws the number of simultaneous transfers over time. `courses`: {name: AtOnce}."""
     figure, axis = plots.plt.subplots(figsize=(7, 3))
     for name, course in courses.items():
         axis.step([*(when for when, _ in course.steps), course.end],

@@ -26,7 +26,8 @@ struct SorRun {
 /// - stop_iteration: number of the iteration whose sum of changes ended the run, from 1; null if no
 ///   sum of changes ended it.
 /// - halo_iterations: greatest latency, in iterations, of a border between clusters.
-/// - ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts: as in noise_allreduce.
+/// - ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts: as in the report of the program
+///   noise_allreduce (bench/support/figures.hpp).
 /// - exchange_ms: wait for border rows; mean over threads and iterations.
 /// - compute_ms_by_thread: the least and the greatest of the threads' mean computation times per
 ///   iteration.

@@ -49,7 +49,7 @@ Decisions decisions_from_json(const nlohmann::json& json);
 /// an index in this list.
 std::vector<std::string> computing_clusters(const paths::Plan& plan);
 
-/// The result of one round, for a CSV file of lines "cluster,round,about,origin,from,nanos".
+/// The result of one round in one cluster: a line of the CSV file of --decisions.
 struct Decided {
   std::uint64_t round = 0;
   std::int64_t about = 0;  ///< round to which the result belongs; below 1 = a warm-up round

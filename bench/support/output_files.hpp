@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/output_files.hpp — checks and writes of the output files that options name
+// bench/support/output_files.hpp — output files named by options: checks before the run, and
+// writing
 #pragma once
 #include <initializer_list>
 #include <nlohmann/json.hpp>

@@ -89,8 +89,9 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// Adds to a finding the damaged hosts on which it depends. Slow hosts, threads and clusters are
-/// found by comparisons of the hosts of a cluster, so damage at any host of the cluster matters.
+/// Adds to a finding the hosts with damaged traces on which it depends. Slow hosts, threads and
+/// clusters are found by comparisons of the hosts of a cluster. A damaged trace of any host of the
+/// cluster therefore matters.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
   const bool is_of_cluster = finding.kind == FindingKind::slow_host ||

@@ -53,8 +53,8 @@ class Tracks {
     std::uint32_t track = 0;
     std::uint32_t depth = 0;
   };
-  /// Adds labels for the names of group operations, from a record that contains a part of a name.
-  /// The names are in records because the structure does not have them.
+  /// Reads a record that contains a part of the name of a group operation. Adds labels when the
+  /// name is complete. The names are in records because the structure does not have them.
   void learn(const EventRecord& record);
   /// Returns the track and depth of a record. Each host has a separate track for records that refer
   /// to nothing in the structure.

@@ -156,8 +156,9 @@ std::string text(const Causes& causes) {
   return all;
 }
 
-/// Returns whether the two sizes agree. The sizes may differ a little, because compute times vary
-/// by half a percent, and the analysis separates noise from this variation by the median.
+/// Returns whether the size of a cause that was found agrees with the injected size. Both may
+/// differ a little: compute times vary by half a percent, and only time above the median counts as
+/// noise.
 bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }

@@ -20,8 +20,8 @@ namespace {
 
 using eventspace::sample::ms;
 
-/// Writes the page of an invented run. Each link between clusters has `streams` streams, on which
-/// frames take turns.
+/// Writes the page of an invented run. Each link between clusters has `streams` streams. Successive
+/// frames use the streams in turn.
 void write_page_of(const std::filesystem::path& file, eventspace::sample::Options options,
                    int rounds, std::uint32_t streams = 0, std::vector<std::string> losses = {}) {
   options.has_common_clock = streams > 0;

@@ -263,7 +263,8 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
     const char* moved;
     int marked;
   };
-  // With arrays of 10,000 values a context leads the round, because combining 80 kB takes long.
+  // With arrays of 10,000 values a context of its own leads the round, because combining 80 kB
+  // takes long.
   const Case one = GENERATE(
       Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
       Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},

@@ -163,7 +163,8 @@ void add_in_shares(Member& member, std::uint32_t me, const Member::Call& call, c
   if (!bytes.empty()) std::memcpy(out.data(), member.result(1, bytes.size()).data(), bytes.size());
 }
 
-/// Value of a member at an index of an operation. Sums of such values depend on their order.
+/// Value that a member contributes to an operation at an index of the array. A sum of such values
+/// depends on the order of summation.
 double value_of(std::uint64_t operation, std::uint32_t member, std::size_t index) {
   return 1.0 / static_cast<double>(1 + (operation * 31 + member * 7 + index) % 1009);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/min3_networks.hpp — networks of Gupta and Vadhiyar 2007, and the ports of hosts
-// that execute schedules over them.
+// tests/support/min3_networks.hpp — networks of Gupta and Vadhiyar 2007, and numbers of messages
+// that a host sends and receives at once.
 #pragma once
 #include <chrono>
 #include <vector>

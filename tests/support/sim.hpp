@@ -141,8 +141,8 @@ class Sim {
     return result;
   }
 
-  /// Position at which with() can insert a wrapper: between two stages, or above the first stage of
-  /// a path.
+  /// Position at which with() can insert a wrapper: between two stages, or between a
+  /// thread and the first stage of its path.
   struct Place {
     paths::StageId above = paths::no_stage;
     std::uint32_t path = 0;  ///< index of the path; used only if `above` is no_stage

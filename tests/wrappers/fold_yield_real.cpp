@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/fold_yield_real.cpp — services that let other services run while they fold large
-// values or wait for these values.
+// tests/wrappers/fold_yield_real.cpp — a service that folds large values, or waits for them, lets
+// other services run meanwhile.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

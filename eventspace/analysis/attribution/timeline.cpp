@@ -252,7 +252,7 @@ class TimelineMaker {
   std::size_t parts_left_;
   TimelineReport timeline_;
   std::vector<std::int64_t> origins_;    // time 0 of each host's timeline
-  std::vector<std::int64_t> begins_;     // begin of each piece
+  std::vector<std::int64_t> begins_;     // time at which each piece of the run begins
   std::vector<std::size_t> operations_;  // estimated number of parts in each piece
   std::vector<std::vector<std::vector<TimelinePart>>>
       pieces_;  // parts of each piece and thread; empty if not kept

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* two_way_basis = "two-way: each side's own clock";
 
-/// Comparison of a link's travel time with a reference.
+/// Reference for the travel time of a link, and the number of the comparison with it.
 struct Reference {
   std::size_t comparison = 0;
   std::string what;  ///< text that names the reference

@@ -115,8 +115,8 @@ class Blocks {
 
  private:
   std::vector<double> sums_;
-  std::uint64_t each_ = 1;  // count of numbers in each full row
-  std::uint64_t last_ = 0;  // count of numbers in the last row
+  std::uint64_t each_ = 1;  // how many numbers each full row adds up
+  std::uint64_t last_ = 0;  // how many numbers the last row adds up so far
 };
 
 }  // namespace eventspace

@@ -23,7 +23,7 @@ struct ThreadReport {
   std::string name;
   std::uint32_t rank = 0;
   std::string graph;
-  std::string after;  ///< collective, element or group of the operation before
+  std::string after;  ///< object of the operation before the computation
   std::string host;
   std::string cluster;
   Summary computation;

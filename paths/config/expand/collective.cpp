@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/expand/collective.cpp — expansion of a collective into joins, and into the wrappers
-// that decide at the roots of clusters.
+// at the roots of clusters that decide the condition.
 #include "paths/config/expand/collective.hpp"
 
 #include <fmt/format.h>

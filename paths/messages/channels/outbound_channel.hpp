@@ -99,7 +99,7 @@ struct OutboundChannel {
   Window window;
   bool has_asked = false;
   std::uint64_t messages_sent = 0;
-  std::map<std::uint64_t, Channel> channels;  // channels keep their addresses
+  std::map<std::uint64_t, Channel> channels;  // a std::map, so that a Channel never moves
   Channel named;
 
   /// Calls `see` for `named` and for each element of `channels`.

@@ -55,10 +55,10 @@ class OutgoingLanes {
   /// Drops the messages of the channels `which` of a lane. Returns the waits of these messages,
   /// which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
-  /// Continues the full outlets (queues of frames to one next host) for which the carrier has room.
-  /// `has_room(host)` returns whether the carrier has room for frames to `host`. The remaining full
-  /// outlets wait for room_made(). Returns whether an outlet was continued.
-  /// Requires: all earlier frames have been passed to the carrier.
+  /// Resumes sending from outlets (queues of frames to one next host) that stopped because the
+  /// carrier had no room, if it has room now. `has_room(host)` returns whether the carrier has room
+  /// for frames to `host`. The other stopped outlets wait for room_made(). Returns whether an
+  /// outlet resumed. Requires: all earlier frames have been passed to the carrier.
   template <class HasRoom>
   bool go_on(const HasRoom& has_room) {
     bool has_gone_on = false;

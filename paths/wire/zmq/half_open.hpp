@@ -33,7 +33,7 @@ class HalfOpen {
   /// Notes a connection that was accepted. If there are now too many connections, closes the oldest
   /// connection, and returns the address of its peer. Otherwise returns "".
   std::string add(int descriptor, const std::string& source);
-  /// Notes that a message has arrived on the connection, or that the connection was closed.
+  /// Removes a connection because a message has arrived on it, or because it was closed.
   void remove(int descriptor);
   std::size_t size() const { return oldest_first_.size(); }
 

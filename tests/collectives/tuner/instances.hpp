@@ -88,8 +88,8 @@ class SharedNoise {
   bool is_bad_ = true;
 };
 
-/// Returns a function that a search calls to run a configuration. The function returns the true
-/// time: exact_run() without noise, noisy_run() with noise.
+/// Each returns a function that a search calls to run a configuration. The function from
+/// exact_run() returns the true time. The function from noisy_run() adds noise to the true time.
 tuner::Run exact_run(const tuner::Space& truth);
 tuner::Run noisy_run(const tuner::Space& truth, std::uint64_t seed);
 

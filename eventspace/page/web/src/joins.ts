@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/joins.ts — section on arrivals at joins, and waits for the last arrival.
+// eventspace/page/web/src/joins.ts — section that shows arrivals at joins, and the time of waiting for the last one.
 import type { Data, Join } from './data';
 import { choice, h, labelled, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';

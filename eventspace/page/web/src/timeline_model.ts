@@ -239,7 +239,7 @@ export class Model {
     else for (const thread of this.threads_in(row)) this.visit(thread, from, to, visit);
   }
 
-  /** Returns the ranks of a finding's thread, or of all threads of its hosts or its cluster. */
+  /** Returns the ranks of the threads of a finding: one thread, or all of its hosts or cluster. */
   threads_of(finding: Finding): number[] {
     const { hosts } = this.data.shape;
     const names = finding.hosts ?? [finding.place.host];
