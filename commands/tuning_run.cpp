@@ -276,7 +276,9 @@ std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& g
   const auto allowed =
       std::max(late_least, std::chrono::duration_cast<Nanos>(run.time * late_part));
   if (run.late > allowed) return std::nullopt;
-  return run.time;
+  // The time from the agreed start is never too short. A search prefers short times, so it would
+  // prefer runs in which members that started early had worked before the last one started.
+  return run.time + run.late;
 }
 
 void TuningRun::run(paths::Thread& thread) {

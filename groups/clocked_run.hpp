@@ -35,7 +35,7 @@ struct ClockedRun {
 /// Why: processes that share cores wake up one after another. The delay of a wake-up is no property
 ///   of `work`, so the time begins with the last start. A report of a trace counts the time in the
 ///   same way. If members that start early can work alone, the time is too short, by at most
-///   `late`. Callers therefore discard runs with a large `late`.
+///   `late`. The sum of both durations is never too short.
 /// Blocks: until all members have ended their work.
 /// Throws: as sleep_until_common(), Group::run() and `work` do.
 ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work);

@@ -158,7 +158,8 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
     }
     if (options_.overlaps) {
       const auto last_ones = row.times.end() - static_cast<std::ptrdiff_t>(options_.iterations);
-      const base::Nanos alone = percentile({last_ones, row.times.end()}, 50);
+      const base::Nanos alone =
+          std::max(base::Nanos(1), percentile({last_ones, row.times.end()}, 50));
       for (std::uint64_t iteration = 0; iteration < options_.iterations; ++iteration) {
         const groups::ClockedRun both = groups::run_clocked(thread, group, [&] {
           groups::Started started = group.start(arrays.call);

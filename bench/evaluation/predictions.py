@@ -13,6 +13,7 @@ refused measurement up to three times.
 """
 import argparse
 import json
+import math
 import os
 import re
 import statistics
@@ -47,7 +48,8 @@ def measured(options, config, network):
         done = run(options, ["paths", "measure", config, "--costs", "-o", network])
         if done.returncode == 0 and "\ncosts:" in network.read_text():
             return True
-    print(f"{config.stem}: not measured: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+    lines = done.stderr.strip().splitlines() or ["no costs"]
+    print(f"{config.stem}: not measured: {lines[-1]}", file=sys.stderr)
     return False
 
 
@@ -64,7 +66,7 @@ def errors(options, config, folder):
 
 
 def figures(values):
-    return f"{statistics.median(values):.0f}% | {values[int(0.95 * (len(values) - 1))]:.0f}%"
+    return f"{statistics.median(values):.0f}% | {values[math.ceil(0.95 * len(values)) - 1]:.0f}%"
 
 
 def compare(options, folder):

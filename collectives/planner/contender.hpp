@@ -21,7 +21,7 @@ struct Contender {
   Nanos time{0};
 
   /// Returns a digest of everything that determines what the hosts do: the algorithm, its
-  /// parameters, the plan, the ports and the striping.
+  /// parameters, the plan, the window, the credit, the ports and the striping.
   base::Digest digest() const;
 };
 

@@ -108,8 +108,7 @@ class Reader {
       ports.*value = static_cast<std::size_t>(reader.integer(key, 0, 0, most_at_once));
     for (const auto& [key, value] : port_flags) ports.*value = reader.flag(key, false);
     if (ports.is_half_duplex && ports.receiving == 0)
-      reader.mistake("half_duplex",
-                     "half_duplex: expected `receiving` of at least 1 as well, found none");
+      reader.mistake("half_duplex", "expected `receiving` of at least 1 as well, found none");
     ports.cost = reader.time("overhead", Nanos(0));
     reader.finish();
     return ports;

@@ -89,18 +89,18 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// Adds to a finding the hosts with damaged traces on which it depends. Slow hosts, threads and
-/// clusters are found by comparisons of the hosts of a cluster. A damaged trace of any host of the
-/// cluster therefore matters.
+/// Adds to a finding the hosts with damaged traces on which it depends. A slow host or thread is
+/// found by comparison with its cluster, so a damaged trace of any host of the cluster matters. A
+/// slow cluster is found by comparison with all others.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
-  const bool is_of_cluster = finding.kind == FindingKind::slow_host ||
-                             finding.kind == FindingKind::slow_thread ||
-                             finding.kind == FindingKind::slow_cluster;
+  const bool is_of_cluster =
+      finding.kind == FindingKind::slow_host || finding.kind == FindingKind::slow_thread;
+  const bool is_of_all = finding.kind == FindingKind::slow_cluster;
   const std::set<std::string_view> named(finding.hosts.begin(), finding.hosts.end());
   for (const Structure::Host& host : structure.hosts) {
     const bool concerns =
-        host.name == finding.place.host || named.contains(host.name) ||
+        is_of_all || host.name == finding.place.host || named.contains(host.name) ||
         (is_of_cluster && structure.clusters[host.cluster] == finding.place.cluster);
     if (concerns && damaged.contains(host.name)) finding.rests_on_damage.push_back(host.name);
   }

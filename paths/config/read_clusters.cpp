@@ -252,22 +252,28 @@ class ClusterReader {
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
 
-std::uint64_t counted_hosts(const Settings& hosts) {
-  std::uint64_t count = 0;
-  for (const auto& [group, inside] : hosts.entries()) count += counted_hosts(inside);
-  for (const Settings& host : hosts.items()) count += counted_hosts(host);
-  if (!hosts.is_scalar()) return count;
-  if (is_node_list(hosts.text()))
-    return read_node_list(hosts.text(), cluster_hosts_max).names.size();
-  return std::min<std::uint64_t>(base::parse_natural(hosts.text()).value_or(1), cluster_hosts_max);
+/// Adds the number of hosts in the value of a key `hosts` to `count`, until it exceeds hosts_max.
+void count_hosts(const Settings& hosts, std::uint64_t& count) {
+  for (const auto& [group, inside] : hosts.entries())
+    if (count <= hosts_max) count_hosts(inside, count);
+  const auto count_named = [&](const std::string& text) {
+    count += is_node_list(text) ? read_node_list(text, cluster_hosts_max).names.size() : 1;
+  };
+  for (const Settings& host : hosts.items())
+    if (count <= hosts_max) count_named(host.text());
+  if (!hosts.is_scalar()) return;
+  if (const auto number = base::parse_natural(hosts.text()))
+    count += std::min<std::uint64_t>(*number, cluster_hosts_max);
+  else
+    count_named(hosts.text());
 }
 
 /// Returns the number of declared hosts without creating them, because one line of a config may
-/// declare more hosts than fit into memory.
+/// declare more hosts than fit into memory. Stops counting at a number above hosts_max.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())
-    if (const Settings* hosts = cluster.find("hosts")) count += counted_hosts(*hosts);
+    if (const Settings* hosts = cluster.find("hosts")) count_hosts(*hosts, count);
   return count;
 }
 
@@ -275,9 +281,9 @@ std::uint64_t declared_hosts(const Settings& clusters) {
 
 bool read_clusters(const Settings& section, MultiCluster& multi_cluster, base::Mistakes& mistakes) {
   if (const std::uint64_t hosts = declared_hosts(section); hosts > hosts_max) {
-    mistakes.add(
-        section.position(),
-        fmt::format("clusters: expected at most {} hosts in total, found {}", hosts_max, hosts));
+    mistakes.add(section.position(),
+                 fmt::format("clusters: expected at most {} hosts in total, found {} or more",
+                             hosts_max, hosts));
     return false;
   }
   ClusterReader reader(multi_cluster, mistakes);

@@ -50,19 +50,19 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   try {
     instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
+    if (runtime::end_of(runtime_, deadline()) < base::Nanos::max())
+      deadline_monitor_ = std::make_unique<DeadlineMonitor>(
+          runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
+            const base::Nanos next = connections_.requests().end_late(now);
+            return std::min(next, instance_->end_late(now));
+          });
+    connections_.start();
+    acceptor_.open(*call_, connections_, share_);
   } catch (...) {
     // Notifies here, because the destructor does not run if the constructor throws.
     if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
     throw;
   }
-  if (runtime::end_of(runtime_, deadline()) < base::Nanos::max())
-    deadline_monitor_ = std::make_unique<DeadlineMonitor>(
-        runtime_, runtime::ContextName{"deadlines of", name(), index_}, [this](base::Nanos now) {
-          const base::Nanos next = connections_.requests().end_late(now);
-          return std::min(next, instance_->end_late(now));
-        });
-  connections_.start();
-  acceptor_.open(*call_, connections_, share_);
 }
 
 /// Ends the parts of the deployment that finish() has not ended. After a regular run finish() has

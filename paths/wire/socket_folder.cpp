@@ -358,9 +358,11 @@ RunFolder::RunFolder(std::size_t name_bytes) {
         is_same_file(descriptor_, path_))
       return;
     const int error = errno;
-    if (descriptor_ >= 0) close(descriptor_);
-    if (attempt == attempts_max)
-      throw std::system_error(error, std::generic_category(),
+    const bool is_open = descriptor_ >= 0;
+    if (is_open) close(descriptor_);
+    rmdir(name.c_str());
+    if ((!is_open && error != ENOENT) || attempt == attempts_max)
+      throw std::system_error(is_open ? EBUSY : error, std::generic_category(),
                               fmt::format("cannot open and lock the folder {} for sockets", name));
   }
 }

@@ -24,6 +24,15 @@ struct Level {
   double mean = 0;
 };
 
+/// Returns the rows of a level from which its mean is computed, as a range. Leaves out the first
+/// and the last row of a level that begins or ends during the run: a change can be in the middle of
+/// such a row. `rows` is the number of rows of the series.
+std::pair<std::size_t, std::size_t> inner_rows(std::size_t from, std::size_t to, std::size_t rows) {
+  const std::size_t begin = from == 0 ? 0 : from + 1;
+  const std::size_t end = to == rows ? to : to - 1;
+  return begin < end ? std::pair(begin, end) : std::pair(from, to);
+}
+
 /// Divides a series into levels. It finds the consecutive rows whose mean differs most from the
 /// mean of all other rows. It then divides these rows, and the rows before and after them, in the
 /// same way, until chance explains the differences. A short burst in the middle is therefore found,
@@ -81,15 +90,13 @@ class Levels {
     double gain = 0;  // reduction of the sum of squares if these rows have a mean of their own
   };
 
-  /// Divides the rows `from` to `to` - 1. Searches without the first and the last row if a level
-  /// begins or ends there during the run: the change can be in the middle of such a row.
+  /// Divides the rows `from` to `to` - 1. Searches only among inner_rows().
   void split(std::size_t from, std::size_t to) {
-    const std::size_t begin = from == 0 ? 0 : from + 1;
-    const std::size_t end = to == means_.size() ? to : to - 1;
+    const auto [begin, end] = inner_rows(from, to, means_.size());
     Inside inside;
     if (end >= begin + 2 * change_blocks) inside = find_inside(begin, end);
     if (inside.gain == 0 || !is_change(begin, inside, end)) {
-      levels_.push_back({from, to, end > begin ? mean_of(begin, end) : mean_of(from, to)});
+      levels_.push_back({from, to, mean_of(begin, end)});
       return;
     }
     if (inside.from == begin) inside.from = from;
@@ -157,7 +164,7 @@ struct Higher {
   std::size_t rows = 0;
   double low = 0;
   double high = 0;
-  std::size_t low_rows = 0;  // number of rows of the lower level
+  std::size_t low_rows = 0;  // number of rows in the mean of the lower level
   std::size_t comparison = 0;
   double ratio() const { return high / low; }
   bool is_like(const Higher& other) const {
@@ -177,8 +184,9 @@ std::vector<Higher> higher_parts_of(const BlockRows& rows, const std::vector<Lev
     for (const std::size_t other : {place - 1, place + 1})
       if (other < all.size() && (low == nullptr || all[other].mean < low->mean)) low = &all[other];
     if (low->mean >= all[place].mean || low->mean <= 0) continue;
-    higher.push_back({all[place].from, all[place].to, rows.size(), low->mean, all[place].mean,
-                      low->to - low->from});
+    const auto [begin, end] = inner_rows(low->from, low->to, rows.size());
+    higher.push_back(
+        {all[place].from, all[place].to, rows.size(), low->mean, all[place].mean, end - begin});
   }
   return higher;
 }
@@ -206,10 +214,12 @@ std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count,
     const double of_all = static_cast<double>(rows.size()) / static_cast<double>(level_rows);
     return MeanEstimate{mean, rest.deviation * std::sqrt(of_all), rest.freedom};
   };
-  for (Higher& part : parts)
+  for (Higher& part : parts) {
+    const auto [begin, end] = inner_rows(part.from, part.to, part.rows);
     part.comparison =
-        search.comparisons().add(level_of(part.high, part.to - part.from),
+        search.comparisons().add(level_of(part.high, end - begin),
                                  level_of(part.low, part.low_rows), part.rows * part.rows / 2);
+  }
   return parts;
 }
 
@@ -318,8 +328,10 @@ void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& sear
   std::vector<std::vector<ChangedThread>> groups;
   for (const ChangedThread& changed : threads) {
     if (!search.result(changed.part.comparison).is_longer()) continue;
-    if (costs_no_more(changed.thread->noise_nanos, changed)) search.explain(*changed.thread);
-    if (is_as_long_as_noise(changed)) search.note_change(*changed.thread);
+    if (costs_no_more(changed.thread->noise_nanos, changed)) {
+      search.explain(*changed.thread);
+      if (is_as_long_as_noise(changed)) search.note_change(*changed.thread);
+    }
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front().thread;
       return other.graph == changed.thread->graph && other.after == changed.thread->after &&

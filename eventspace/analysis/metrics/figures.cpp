@@ -392,7 +392,7 @@ void Figures::add_link(const EventRecord& record) {
   const std::int64_t travel = record.up_nanos - record.down_nanos - queued;
   link.travel.add(travel);
   link.travels.add(travel);
-  link.travel_begins.add(record.down_nanos);
+  link.travel_begins.add(record.down_nanos + queued);
   link.payload_bytes += record.bytes;
 }
 

@@ -40,10 +40,13 @@ std::string wrong_frame(const Frame& frame, std::uint32_t host, const base::Dige
   return frame.kind == FrameKind::lane ? "" : "a frame that is not of lanes";
 }
 
-/// Returns the number of connections, except the connections that close_idle() is closing.
+/// Returns the number of connections, except those that have closed or that close_idle() is
+/// closing.
 template <class Connections>
 std::size_t open_in(const Connections& outward) {
-  const auto is_open = [](const auto& entry) { return !entry.second.is_closing(); };
+  const auto is_open = [](const auto& entry) {
+    return !entry.second.is_closing() && !entry.second.has_closed;
+  };
   return static_cast<std::size_t>(std::count_if(outward.begin(), outward.end(), is_open));
 }
 
@@ -183,7 +186,7 @@ void LaneConnections::close_idle() {
     if (open_in(outward_) < connections_most_) return;
     const auto must_stay = [&](const auto& entry) {
       return peers_->hosts[entry.first].is_switch || entry.second.has_no_room ||
-             entry.second.is_closing();
+             entry.second.is_closing() || entry.second.has_closed;
     };
     const auto rank = [&](const auto& entry) {
       return std::pair(must_stay(entry), entry.second.used);

@@ -115,7 +115,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   // connection is lost.
   std::set<std::uint32_t> connected_;
   std::set<std::uint32_t> ended_;  // hosts that have reported their end by a goodbye
-  std::set<std::uint32_t> gone_;   // hosts for which forget() was called
+  std::set<std::uint32_t> gone_;   // hosts that were lost
   std::uint64_t frames_sent_ = 0;
   bool is_parting_ = false;
   runtime::Task beats_;  // task that sends signs of life and detects silent peers

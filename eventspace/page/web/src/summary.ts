@@ -35,7 +35,7 @@ function large_figure(data: Data, finding: Finding): HTMLElement {
   return h(
     'p',
     { class: 'figure' },
-    exact_percent(finding.cost_nanos / run),
+    exact_percent(Math.max(0, finding.cost_nanos / run)),
     h(
       'small',
       {},
