@@ -183,7 +183,7 @@ TEST_CASE("lanes: if end frames are lost the hosts end within a deadline and nam
       CHECK_THAT(wrong[host], Catch::StartsWith("host " + plan->hosts[host].name + ": host "));
       CHECK_THAT(wrong[host], !Catch::Contains("host " + plan->hosts[host].name + " is gone"));
       CHECK_THAT(wrong[host], Catch::Contains("threads have ended"));
-      CHECK_THAT(wrong[host], Catch::Contains("400ms"));
+      CHECK_THAT(wrong[host], Catch::Contains("200ms"));
     }
   }
 }

@@ -70,8 +70,8 @@ elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
 }
 
 /// Limit for two allocations per operation, with a tolerance: on a busy machine timers and signs of
-/// life, which belong to no operation, allocate occasionally.
-constexpr double at_most_two = 2.05;
+/// life, which belong to no operation, allocate occasionally. A third allocation would be found.
+constexpr double at_most_two = 2.5;
 
 }  // namespace
 

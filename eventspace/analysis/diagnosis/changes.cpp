@@ -164,7 +164,7 @@ struct Higher {
   std::size_t rows = 0;
   double low = 0;
   double high = 0;
-  std::size_t low_rows = 0;  // number of rows in the mean of the lower level
+  std::size_t low_rows = 0;  // number of rows from which `low` is computed
   std::size_t comparison = 0;
   double ratio() const { return high / low; }
   bool is_like(const Higher& other) const {
