@@ -36,7 +36,8 @@ std::pair<std::size_t, std::size_t> inner_rows(std::size_t from, std::size_t to,
 /// Divides a series into levels. It finds the consecutive rows whose mean differs most from the
 /// mean of all other rows. It then divides these rows, and the rows before and after them, in the
 /// same way, until chance explains the differences. A short burst in the middle is therefore found,
-/// too. Paper: Olshen, Venkatraman, Lucito and Wigler 2004 (circular binary segmentation).
+/// too.
+/// Paper: Olshen, Venkatraman, Lucito and Wigler 2004 (circular binary segmentation).
 class Levels {
  public:
   explicit Levels(const std::vector<Blocks::Row>& rows) {
@@ -90,7 +91,8 @@ class Levels {
     double gain = 0;  // reduction of the sum of squares if these rows have a mean of their own
   };
 
-  /// Divides the rows `from` to `to` - 1. Searches only among inner_rows().
+  /// Divides the rows `from` to `to` - 1 into levels, or keeps them as one level. Looks for a
+  /// change only in their inner_rows().
   void split(std::size_t from, std::size_t to) {
     const auto [begin, end] = inner_rows(from, to, means_.size());
     Inside inside;
