@@ -151,6 +151,26 @@ TEST_CASE("changes: a cluster that is slow as a whole is named and none of its h
         report.time.run_nanos / 200);
 }
 
+TEST_CASE("changes: noise that is more frequent in a part of the run is noise, and no change") {
+  const Report report = report_of([](const auto&, const std::string& thread, int i) {
+    const bool is_frequent = i >= 120 && i < 300;
+    return thread == "beta-1/1" && i % (is_frequent ? 4 : 40) == 3 ? 19ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::noisy_thread);
+  CHECK(finding.thread == "beta-1/1");
+  CHECK(std::abs(finding.figure - 9.0 * ms) <= 0.05 * 9 * ms);
+}
+
+TEST_CASE("changes: noise that meets all computations of two parts of the run is noise") {
+  const Report report = report_of([](const auto&, const std::string& thread, int i) {
+    const bool is_met = (i >= 50 && i < 130) || (i >= 250 && i < 330);
+    return thread == "beta-1/1" && is_met ? 19ms : 10ms;
+  });
+  const Finding finding = only(report, FindingKind::noisy_thread);
+  CHECK(finding.thread == "beta-1/1");
+  CHECK(std::abs(finding.figure - 9.0 * ms) <= 0.05 * 9 * ms);
+}
+
 TEST_CASE("changes: a stall is named in a collective that a group carries out") {
   const std::string algorithm = GENERATE("best", "magpie", "conditional");
   const Report report =

@@ -166,7 +166,8 @@ struct Higher {
   std::size_t rows = 0;
   double low = 0;
   double high = 0;
-  std::size_t low_rows = 0;  // number of rows from which `low` is computed
+  std::size_t low_from = 0;  // `low` is the mean of the rows `low_from` to `low_to` - 1
+  std::size_t low_to = 0;
   std::size_t comparison = 0;
   double ratio() const { return high / low; }
   bool is_like(const Higher& other) const {
@@ -188,7 +189,7 @@ std::vector<Higher> higher_parts_of(const BlockRows& rows, const std::vector<Lev
     if (low->mean >= all[place].mean || low->mean <= 0) continue;
     const auto [begin, end] = inner_rows(low->from, low->to, rows.size());
     higher.push_back(
-        {all[place].from, all[place].to, rows.size(), low->mean, all[place].mean, end - begin});
+        {all[place].from, all[place].to, rows.size(), low->mean, all[place].mean, begin, end});
   }
   return higher;
 }
@@ -218,9 +219,9 @@ std::vector<Higher> compare_levels(const BlockRows& rows, std::uint64_t count,
   };
   for (Higher& part : parts) {
     const auto [begin, end] = inner_rows(part.from, part.to, part.rows);
-    part.comparison =
-        search.comparisons().add(level_of(part.high, end - begin),
-                                 level_of(part.low, part.low_rows), part.rows * part.rows / 2);
+    part.comparison = search.comparisons().add(level_of(part.high, end - begin),
+                                               level_of(part.low, part.low_to - part.low_from),
+                                               part.rows * part.rows / 2);
   }
   return parts;
 }
@@ -303,6 +304,40 @@ bool costs_no_more(std::int64_t lost_nanos, const ChangedThread& changed) {
          about * lost_in(changed.part, changed.thread->computation.count);
 }
 
+/// Noise of a thread in some rows of its series.
+struct NoiseInRows {
+  double computations = 0;
+  double outliers = 0;
+  double nanos = 0;
+  NoiseInRows(const ThreadReport& thread, std::size_t from, std::size_t to) {
+    for (std::size_t row = from; row < std::min(to, thread.noise_blocks.size()); ++row) {
+      computations += static_cast<double>(thread.noise_blocks[row].count);
+      outliers += thread.outlier_blocks[row].sum;
+      nanos += thread.noise_blocks[row].sum;
+    }
+  }
+  double mean() const { return computations == 0 ? 0 : nanos / computations; }
+};
+
+/// Whether noise explains that a thread computes longer in a part of the run. The part has more
+/// noise than the part that it is compared with. And fewer than half of its computations have
+/// noise, or the rest of the run has events of noise that are as long. Noise whose period is near
+/// to a multiple of an iteration meets the computation for a long time, and then a wait of the same
+/// thread for a long time.
+bool is_uneven_noise(const ThreadReport& thread, const Higher& part) {
+  const auto [begin, end] = inner_rows(part.from, part.to, part.rows);
+  const NoiseInRows inside(thread, begin, end);
+  const double more = inside.mean() - NoiseInRows(thread, part.low_from, part.low_to).mean();
+  if (more < (part.high - part.low) / 2) return false;
+  if (inside.outliers < inside.computations / 2) return true;
+  const NoiseInRows whole(thread, 0, part.rows);
+  const double rest_nanos = whole.nanos - inside.nanos;
+  const double rest_outliers = whole.outliers - inside.outliers;
+  if (rest_nanos <= whole.nanos / 5 || rest_outliers == 0) return false;
+  const double event = inside.nanos / inside.outliers;
+  return std::abs(rest_nanos / rest_outliers - event) <= event / 4;
+}
+
 /// Whether a change of a thread explains its noise: the noise is as long as the change.
 bool is_as_long_as_noise(const ChangedThread& changed) {
   const double more = changed.part.high - changed.part.low;
@@ -353,7 +388,7 @@ FindingSearch::AddFindings compare_levels(FindingSearch& search) {
   std::vector<ChangedThread> threads;
   for (const ThreadReport& thread : search.report().threads)
     for (const Higher& part : compare_levels(thread.blocks, thread.computation.count, search))
-      threads.push_back({&thread, part});
+      if (!is_uneven_noise(thread, part)) threads.push_back({&thread, part});
   search.when_known(
       [&search, threads](std::vector<Finding>& found) { name_changes(threads, search, found); });
   for (const LinkReport& link : search.report().links)

@@ -149,6 +149,7 @@ std::int64_t PlaceFigures::judge(const KeptComputation& kept) {
   const std::int64_t noise = noise_in(nanos);
   quiet_.add(nanos - noise);
   disturbance_.add(noise);
+  late_.add(noise > 0 ? 1 : 0);
   if (noise > 0) noise_.add(noise);
   return noise;
 }
@@ -175,6 +176,7 @@ void PlaceFigures::report(ThreadReport& thread) const {
   thread.block_begins = begins_.rows();
   thread.quiet_blocks = quiet_.rows();
   thread.noise_blocks = disturbance_.rows();
+  thread.outlier_blocks = late_.rows();
   thread.is_noise_in_all = is_noise_in_all_;
   thread.base_nanos = base_;
   thread.outlier_nanos = outlier_;

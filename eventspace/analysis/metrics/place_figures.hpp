@@ -73,6 +73,7 @@ class PlaceFigures {
   Blocks begins_;
   Blocks quiet_;        // durations of computations without their noise
   Blocks disturbance_;  // noise of each computation; 0 for one that is no outlier
+  Blocks late_;         // 1 for each computation that is an outlier, otherwise 0
   std::int64_t longest_nanos_ = -1;
   std::int64_t longest_begin_nanos_ = 0;
   Distribution noise_;  // time by which outliers exceed the base

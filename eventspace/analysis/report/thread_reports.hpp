@@ -54,8 +54,9 @@ struct ThreadReport {
   bool is_main_place = false;
   /// Durations of consecutive computations, and the times at which these computations began.
   std::vector<Blocks::Row> blocks, block_begins;
-  /// Durations of consecutive computations without noise, and the noise in these computations.
-  std::vector<Blocks::Row> quiet_blocks, noise_blocks;
+  /// Durations of consecutive computations without noise, the noise in these computations, and how
+  /// many of them are outliers.
+  std::vector<Blocks::Row> quiet_blocks, noise_blocks, outlier_blocks;
 };
 
 template <class Visitor>
