@@ -55,6 +55,14 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_option("--tuner", options.search, "search: " + names)
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option(
+          "--candidates", options.candidates,
+          "schedules among which the search chooses: all, or\ntrees (flat, chain, binary and "
+          "binomial)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"all", "trees"}))
+      ->capture_default_str();
   command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
 }
 
@@ -119,6 +127,8 @@ int tune(TuneCommand& command) {
            command.tune.sizes,
            "--tuner",
            command.tune.search,
+           "--candidates",
+           command.tune.candidates,
            "--seed",
            std::to_string(command.tune.seed)};
   for (const std::string& collective : command.tune.collectives) {

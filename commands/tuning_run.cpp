@@ -97,6 +97,8 @@ std::string text_of(const pricing::Candidate& candidate) {
                        : fmt::format("{}:{}", candidate.algorithm->name, words);
 }
 
+constexpr std::string_view trees = "trees";  // value of TuneOptions::candidates
+
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
 /// Returns whether the search that made the table measured at least one schedule.
@@ -146,10 +148,26 @@ void TuningRun::read_cells() {
   }
 }
 
+/// Leaves out collectives that trees do not do.
+/// Throws: std::invalid_argument if the options name such a collective, or if no collective is
+/// left.
+void TuningRun::keep_collectives_of_trees() {
+  std::string others;
+  std::erase_if(collectives_, [&](Collective one) {
+    const bool has_trees = collectives::algorithm_named("tree").does(one);
+    if (!has_trees) others += fmt::format("{}{}", others.empty() ? "" : ", ", name_of(one));
+    return !has_trees;
+  });
+  if (collectives_.empty() || (!options_.collectives.empty() && !others.empty()))
+    throw std::invalid_argument(fmt::format(
+        "--candidates {}: expected collectives that trees do, found {}", trees, others));
+}
+
 void TuningRun::check(const paths::Plan& plan) {
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
   if (!options_.cells.empty()) read_cells();
+  if (options_.candidates == trees) keep_collectives_of_trees();
   search_ = tuner::search_named(options_.search);
   if (search_ == nullptr) {
     std::vector<std::string_view> names;
@@ -232,7 +250,9 @@ collectives::CollectiveSpec TuningRun::spec_of(Collective collective, tuner::Byt
 
 /// Sends all members the schedule that they run next.
 void TuningRun::tell(groups::Group& group, const Request& request) {
-  const std::string text = request.schedule.empty() ? "" : request.text();
+  const std::string text = request.schedule.empty()
+                               ? ""
+                               : fmt::format("{} {}", request.expected.count(), request.text());
   std::array<std::uint8_t, request_bytes> bytes{};
   ENSURE(text.size() < bytes.size());
   std::copy(text.begin(), text.end(), bytes.begin());
@@ -244,10 +264,12 @@ TuningRun::Request TuningRun::hear(groups::Group& group) {
   group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
   const std::string text(reinterpret_cast<const char*>(bytes.data()));
   if (text.empty()) return {};
-  const std::size_t first = text.find(' '), second = text.find(' ', first + 1);
+  const std::size_t begin = text.find(' ') + 1;
+  const std::size_t first = text.find(' ', begin), second = text.find(' ', first + 1);
   Request request;
+  request.expected = Nanos(base::parse_natural(text.substr(0, begin - 1)).value_or(0));
   for (const Collective one : collectives::all_collectives)
-    if (name_of(one) == text.substr(0, first)) request.collective = one;
+    if (name_of(one) == text.substr(begin, first - begin)) request.collective = one;
   request.count = base::parse_natural(text.substr(first + 1, second - first - 1)).value_or(0);
   request.schedule = text.substr(second + 1);
   return request;
@@ -272,7 +294,8 @@ std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& g
     call.in = std::as_bytes(std::span(in));
     call.out = std::as_writable_bytes(std::span(out));
   }
-  const groups::ClockedRun run = groups::run_clocked(thread, group, [&] { group.run(call); });
+  const groups::ClockedRun run = groups::run_clocked(
+      thread, group, [&] { group.run(call); }, request.expected);
   const auto allowed =
       std::max(late_least, std::chrono::duration_cast<Nanos>(run.time * late_part));
   if (run.late > allowed) return std::nullopt;
@@ -303,7 +326,10 @@ void TuningRun::run(paths::Thread& thread) {
 
 tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
-  const auto families = pricing::families_of(spec, element_bytes, worst_order(call_of(collective)));
+  const collectives::Order worst = worst_order(call_of(collective));
+  const auto families = options_.candidates == trees
+                            ? tuner::families_of_paper(spec, worst)
+                            : pricing::families_of(spec, element_bytes, worst);
   // On the virtual clock, runs take only the times that the config states. Predictions for such
   // runs therefore do not include assumed costs.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
@@ -328,8 +354,10 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
     return schedules.emplace(bytes, schedules_of(collective, bytes)).first->second.space;
   };
   task.run_at = [&](tuner::Bytes bytes, tuner::Configuration one) {
+    const tuner::Schedules& among = schedules.at(bytes);
     const Request request{collective, spec_of(collective, bytes).counts.largest(),
-                          text_of(schedules.at(bytes).at(one))};
+                          text_of(among.at(one)),
+                          member_of(among.space, one).predicted.value_or(Nanos(0))};
     if (const auto known = log_->take(request.text())) return *known;
     tell(group, request);
     const auto time = run_once(thread, group, request);

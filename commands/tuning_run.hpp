@@ -29,6 +29,8 @@ struct TuneOptions {
   /// in the order of their first cells.
   std::vector<std::string> cells;
   std::string search = "race";  ///< name of a search
+  /// Schedules among which the search chooses: "all", or "trees" for tuner::families_of_paper().
+  std::string candidates = "all";
   std::uint64_t seed = 1;
 };
 
@@ -64,7 +66,9 @@ class TuningRun {
   struct Request {
     collectives::Collective collective = collectives::Collective::barrier;
     std::uint64_t count = 0;
-    std::string schedule;  ///< algorithm and parameters; "" = there is no further run
+    std::string schedule;     ///< algorithm and parameters; "" = there is no further run
+    base::Nanos expected{0};  ///< predicted time; 0 = unknown
+    /// Returns the request without the predicted time.
     std::string text() const;
   };
   struct Tuned {
@@ -73,6 +77,7 @@ class TuningRun {
   };
 
   void read_cells();
+  void keep_collectives_of_trees();
   base::Nanos time_around_run() const;
   void print_estimate();
   std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;

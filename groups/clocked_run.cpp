@@ -40,7 +40,8 @@ void sleep_until_common(paths::Thread& thread, base::Nanos moment) {
   if (left > base::Nanos(0)) thread.sleep_for(left);
 }
 
-ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work) {
+ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work,
+                       base::Nanos expected) {
   const base::Nanos asked = common_clock(thread);
   const base::Nanos latest = greatest_of_all(group, asked);
   const base::Nanos took = greatest_of_all(group, common_clock(thread) - asked);
@@ -48,9 +49,11 @@ ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<
   sleep_until_common(thread, begin);
   const base::Nanos late = common_clock(thread) - begin;
   work();
+  const base::Nanos ended = common_clock(thread);
+  if (ended < begin + expected) thread.sleep_for(begin + expected - ended);
   // Each value has an allreduce of its own, so that members that end early can send their values
   // while other members still work.
-  const base::Nanos end = greatest_of_all(group, common_clock(thread));
+  const base::Nanos end = greatest_of_all(group, ended);
   const base::Nanos latest_late = greatest_of_all(group, late);
   return {end - begin - latest_late, latest_late};
 }

@@ -143,15 +143,20 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   for (std::uint32_t root = first; root < last; ++root) {
     CallArrays arrays(options_, collective, bytes, group, root);
     std::string algorithm;
+    base::Nanos before{0};  // time of the previous iteration
     for (std::uint64_t iteration = 0; iteration < options_.warmup + options_.iterations;
          ++iteration) {
       progress.at((root - first) * each + iteration);
       if (is_first) end_if_asked();
       if (options_.checks) arrays.fill(iteration);
-      const groups::ClockedRun run = groups::run_clocked(thread, group, [&] {
-        for (std::uint64_t i = 0; i < options_.consecutive; ++i) group.run(arrays.call);
-        algorithm = group.last_algorithm();
-      });
+      const groups::ClockedRun run = groups::run_clocked(
+          thread, group,
+          [&] {
+            for (std::uint64_t i = 0; i < options_.consecutive; ++i) group.run(arrays.call);
+            algorithm = group.last_algorithm();
+          },
+          before);
+      before = run.time;
       if (iteration >= options_.warmup)
         row.times.push_back(run.time / static_cast<std::int64_t>(options_.consecutive));
       if (options_.checks) arrays.check();

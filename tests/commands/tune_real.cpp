@@ -192,6 +192,25 @@ TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
   }
 }
 
+TEST_CASE("tune: with candidates trees only trees are run, with messages of each power of two") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const auto said = paths_program("tune " + file + " -o " + table +
+                                  " --clock virtual --collective scatter --sizes 1KiB --tuner "
+                                  "exhaustive --candidates trees");
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  std::istringstream lines(read(table + ".samples"));
+  std::size_t runs = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!Contains("scatter").match(line)) continue;
+    CHECK_THAT(line, Contains("tree:"));
+    ++runs;
+  }
+  CHECK(runs == 4 * 10);  // four trees; 8 B, 16 B and so on to the four blocks of the root
+}
+
 TEST_CASE("tune: processes run the schedules and the table names their figures") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
@@ -223,6 +242,8 @@ TEST_CASE("tune: wrong options are refused before any host starts") {
   refused("--collective alreduce", "did you mean 'allreduce'?");
   refused("--sizes 1MiB:8B", "--sizes: expected a size of at least 8B");
   refused("--tuner rase", "did you mean 'race'?");
+  refused("--candidates trees --collective alltoall",
+          "--candidates trees: expected collectives that trees do, found alltoall");
   const std::string alone = folder.write("alone.yaml", "clusters: {a: {hosts: 1}}\nlanes:\n");
   const auto said = paths_program("tune " + alone + " -o " + table);
   CHECK(said.exit_code == 2);

@@ -8,8 +8,12 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "collectives/algorithms/all.hpp"
+#include "collectives/cost/evaluator.hpp"
+#include "groups/selection/network_of.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/sim.hpp"
 
@@ -40,7 +44,39 @@ groups::ClockedRun time_allreduce(const std::string& recording) {
   return runs[0];
 }
 
+/// Returns the measured duration of a broadcast along a chain of 16 hosts, and its predicted time.
+std::pair<base::Nanos, base::Nanos> time_chain(base::Nanos expected) {
+  const test_support::Sim sim(
+      "clusters: {a: {hosts: 16, network: {latency: 8us, bandwidth: 2400Mbit}}}\nlanes:\n"
+      "costs: {send: 3us, receive: 4us}\n");
+  constexpr std::uint64_t count = 1 << 16;
+  constexpr const char* segments = "shape=chain,segment=2048";
+  groups::ClockedRun run;
+  sim.run_well([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    std::vector<std::uint8_t> bytes(count);
+    const auto mine = groups::run_clocked(
+        thread, world,
+        [&] {
+          world.run(groups::by(fmt::format("tree:{}", segments), groups::broadcast(bytes, 0)));
+        },
+        expected);
+    if (world.rank() == 0) run = mine;
+  });
+  const pricing::Network network = groups::network_of(sim.plan());
+  const auto& tree = collectives::algorithm_named("tree");
+  const auto task =
+      collectives::make_spec(collectives::Collective::broadcast, network.topology, count);
+  return {run.time, pricing::price(tree, task, tree.read(segments), 1, network).time};
+}
+
 }  // namespace
+
+TEST_CASE("clocked run: members that end early do not disturb the others before the expected end") {
+  const auto [undisturbed, predicted] = time_chain(100ms);
+  CHECK(undisturbed == predicted);
+  CHECK(time_chain(0ms).first > predicted);
+}
 
 TEST_CASE("clocked run: the time contains the work only if all members start together") {
   const auto run = time_allreduce("0 1\n100 1\n");
