@@ -116,8 +116,7 @@ std::string figures(const MeasuredLink& link) {
                      link.bandwidth_spread);
 }
 
-bool differs(double before, double now, double spread) {
-  constexpr double least = 0.01;
+bool differs(double before, double now, double spread, double least = 0.01) {
   return std::abs(now - before) > std::max(before, now) * (spread + least);
 }
 
@@ -140,7 +139,33 @@ void compare(const std::string& name, const MeasuredLink* before, const Measured
     lines.push_back(fmt::format("{}: {}; was {}", name, describe(*now), describe(*before)));
 }
 
-/// Adds a line for each changed cost of frames.
+/// Adds a line for each changed cost of hosts that does not depend on the frame.
+void compare_other_costs(const HostCosts& before, const HostCosts& now,
+                         std::vector<std::string>& lines) {
+  constexpr double least_of_work = 0.05;
+  constexpr double least_of_wake_up = 0.25;  // the spread of a wake-up is not known
+  const auto compare_work = [&](const char* what, double old, double found, double spread) {
+    if (differs(old, found, spread, least_of_work))
+      lines.push_back(
+          fmt::format("costs of {}: {:.4g} ns per byte; was {:.4g} ns per byte", what, found, old));
+  };
+  compare_work("folds", before.fold_nanos_per_byte, now.fold_nanos_per_byte,
+               before.fold_spread + now.fold_spread);
+  compare_work("copies", before.copy_nanos_per_byte, now.copy_nanos_per_byte,
+               before.copy_spread + now.copy_spread);
+  const auto cores_text = [](std::uint32_t cores) {
+    return cores == 0 ? std::string("one for each host") : std::to_string(cores);
+  };
+  if (before.cores != now.cores)
+    lines.push_back(fmt::format("cores of a machine: {}; was {}", cores_text(now.cores),
+                                cores_text(before.cores)));
+  const auto nanos = [](base::Nanos time) { return static_cast<double>(time.count()); };
+  if (differs(nanos(before.wake_up), nanos(now.wake_up), 0, least_of_wake_up))
+    lines.push_back(fmt::format("time to wake up: {}; was {}", time_text(now.wake_up),
+                                time_text(before.wake_up)));
+}
+
+/// Adds a line for each changed cost of hosts.
 void compare_costs(const HostCosts& before, const HostCosts& now, std::vector<std::string>& lines) {
   const auto compare = [&](const std::string& where, const auto& old, const auto& found) {
     if (old != nullptr && found != nullptr && differs(*old, *found))
@@ -150,6 +175,7 @@ void compare_costs(const HostCosts& before, const HostCosts& now, std::vector<st
   for (const HostCosts::Link& link : now.links)
     compare(link.from == link.to ? "inside " + link.from : link.from + " to " + link.to,
             before.between(link.from, link.to), link.costs);
+  compare_other_costs(before, now, lines);
 }
 
 const MeasuredLink* network_of(const MeasuredNetwork& network, const std::string& cluster) {

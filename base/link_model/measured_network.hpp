@@ -71,7 +71,8 @@ std::string describe(const MeasuredLink& link);
 
 /// Compares two measurements. Returns a line for each link and cluster that is new, missing, or
 /// changed. A difference counts as a change only if it exceeds the sum of both spreads plus 1 %.
-/// For costs of hosts, the difference must exceed the sum of both spreads plus 5 %.
+/// For costs of hosts, the difference must exceed the sum of both spreads plus 5 %. The time to
+/// wake up has no spread, so its difference must exceed 25 %.
 std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNetwork& now);
 
 }  // namespace tuning

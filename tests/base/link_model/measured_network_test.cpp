@@ -176,3 +176,28 @@ TEST_CASE("a change is a difference larger than the measured spreads") {
             "streams",
             "beta to alpha: 54ms, 9877kbit; was 51230us, 9877kbit"});
 }
+
+TEST_CASE("a change of the costs of hosts is reported if it is larger than the measured spreads") {
+  MeasuredNetwork before = two_sites();
+  tuning::HostCosts& costs = before.costs.emplace();
+  costs.fold_nanos_per_byte = 0.3;
+  costs.fold_spread = 0.1;
+  costs.copy_nanos_per_byte = 0.1;
+  costs.cores = 2;
+  costs.wake_up = 100us;
+  CHECK(tuning::changes(before, before).empty());
+  MeasuredNetwork now = before;
+  now.costs->fold_nanos_per_byte = 0.35;  // within 5 % plus twice the spread of 10 %
+  now.costs->copy_nanos_per_byte = 0.104;
+  now.costs->wake_up = 120us;
+  CHECK(tuning::changes(before, now).empty());
+  now.costs->fold_nanos_per_byte = 0.5;
+  now.costs->copy_nanos_per_byte = 0.12;
+  now.costs->cores = 0;
+  now.costs->wake_up = 200us;
+  CHECK(tuning::changes(before, now) ==
+        std::vector<std::string>{"costs of folds: 0.5 ns per byte; was 0.3 ns per byte",
+                                 "costs of copies: 0.12 ns per byte; was 0.1 ns per byte",
+                                 "cores of a machine: one for each host; was 2",
+                                 "time to wake up: 200us; was 100us"});
+}
