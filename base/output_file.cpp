@@ -165,9 +165,16 @@ void OutputFile::put_in_place() const {
       ::unlink(unfinished_.c_str());
       return;
     }
-    if (errno == EEXIST) fail(EEXIST);  // otherwise the disk has no hard links, so rename
+    if (errno == EEXIST) fail(EEXIST);
+    // The disk has no hard links. rename() would replace a file that another process has created
+    // since the constructor looked. An empty file therefore takes the final name first.
+    const Descriptor empty(::open(target_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!empty) fail(errno);
   }
-  if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
+  if (::rename(unfinished_.c_str(), target_.c_str()) == 0) return;
+  const int error = errno;
+  if (if_there_ == IfThere::refuse) ::unlink(target_.c_str());
+  fail(error);
 }
 
 void OutputFile::fail(int error) const { throw OutputError(path_, reason_text(target_, error)); }

@@ -2,17 +2,21 @@
 // tests/base/output_file_test.cpp — output files that appear either complete or not at all.
 #include "base/output_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
@@ -32,7 +36,28 @@ struct OutputFolder : test_support::Folder {
 
 void put_text(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 
+/// Function that link() calls instead of making a hard link; empty = link() makes hard links.
+std::function<void()> instead_of_linking;
+
+/// Makes link() fail, as on a disk without hard links, while this object exists.
+struct DiskWithoutHardLinks {
+  explicit DiskWithoutHardLinks(std::function<void()> when_linking) {
+    instead_of_linking = std::move(when_linking);
+  }
+  ~DiskWithoutHardLinks() { instead_of_linking = nullptr; }
+  DiskWithoutHardLinks(const DiskWithoutHardLinks&) = delete;
+  DiskWithoutHardLinks& operator=(const DiskWithoutHardLinks&) = delete;
+};
+
 }  // namespace
+
+/// Replaces link() of the C library in this test program.
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (!instead_of_linking) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+  instead_of_linking();
+  errno = EPERM;
+  return -1;
+}
 
 TEST_CASE("output file: the old file stays until the new one is finished") {
   const OutputFolder folder;
@@ -86,6 +111,26 @@ TEST_CASE(
   put_text(folder / "b", "another's");
   CHECK_THROWS_WITH(late.finish(), Contains("File exists"));
   CHECK(read_text(folder / "b") == "another's");
+}
+
+TEST_CASE("output file: a disk without hard links keeps a file that another process has created") {
+  const OutputFolder folder;
+  const auto write = [&](const std::string& name) {
+    base::OutputFile file(folder / name, base::OutputFile::IfThere::refuse);
+    file.append("ours");
+    file.finish();
+  };
+  {
+    const DiskWithoutHardLinks disk([] {});
+    write("a");
+  }
+  CHECK(read_text(folder / "a") == "ours");
+  {
+    const DiskWithoutHardLinks disk([&] { put_text(folder / "b", "another's"); });
+    CHECK_THROWS_WITH(write("b"), Contains("File exists"));
+  }
+  CHECK(read_text(folder / "b") == "another's");
+  CHECK(folder.entries() == 2);
 }
 
 TEST_CASE("output file: a symbolic link stays and its target is replaced") {
