@@ -2,8 +2,11 @@
 // eventspace/recorder.cpp — ring buffers of records, with one writer and one reader each.
 #include "eventspace/recorder.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -11,22 +14,40 @@
 namespace eventspace {
 namespace {
 
-/// Record buffers of this OS thread, indexed by the recorder's number. Unlike the vector that owns
-/// its memory, the table has no constructor. A lookup in the table is therefore faster: the
-/// compiler need not check whether a thread-local object was constructed.
+/// Record buffers of this OS thread, indexed by the recorder's number. The table has no
+/// constructor. A lookup in the table is therefore fast: the compiler need not check whether a
+/// thread-local object was constructed.
 struct LaneTable {
   void** lanes = nullptr;
   std::size_t size = 0;
 };
 constinit thread_local LaneTable own_table;
-thread_local std::vector<void*> own_table_memory;
+
+/// Returns a key whose destructor frees the memory of a thread's table when the thread ends.
+/// Why: thread-local objects may add records while they are destroyed, at the end of their thread.
+///      The system calls the destructors of keys after it has destroyed all these objects.
+pthread_key_t key_of_table() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    const auto free_table = [](void* lanes) {
+      delete[] static_cast<void**>(lanes);
+      own_table = {};
+    };
+    ENSURE_EQ(pthread_key_create(&made, free_table), 0);
+    return made;
+  }();
+  return key;
+}
 
 void put_into_own_table(std::uint64_t number, void* lane) {
-  if (number >= own_table_memory.size()) {
-    own_table_memory.resize(std::max<std::size_t>(number + 1, 2 * own_table_memory.size()));
-    own_table = {own_table_memory.data(), own_table_memory.size()};
+  if (number >= own_table.size) {
+    const std::size_t size = std::max<std::size_t>(number + 1, 2 * own_table.size);
+    auto lanes = std::make_unique<void*[]>(size);
+    std::copy_n(own_table.lanes, own_table.size, lanes.get());
+    ENSURE_EQ(pthread_setspecific(key_of_table(), lanes.get()), 0);
+    delete[] std::exchange(own_table, {lanes.release(), size}).lanes;
   }
-  own_table_memory[number] = lane;
+  own_table.lanes[number] = lane;
 }
 
 /// Returns a number that is never reused. A thread therefore cannot mistake a record buffer of a

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "runtime/runtime.hpp"
@@ -149,6 +150,36 @@ TEST_CASE("recorder: recorders of one thread do not mix with each other or with 
     CHECK(sequences(test_support::snapshot(one)) == std::vector<std::uint64_t>{1});
     CHECK(sequences(test_support::snapshot(other)) == std::vector<std::uint64_t>{2});
   }
+}
+
+TEST_CASE("recorder: a thread-local object may add a record while its thread ends") {
+  Recorder recorder(100);
+  bool has_wrong_memory = false;
+  struct AtEnd {
+    Recorder* recorder = nullptr;
+    bool* has_wrong_memory = nullptr;
+    ~AtEnd() {
+      if (recorder == nullptr) return;
+      // Takes the memory of the table if it was freed, whatever its size is.
+      std::vector<std::vector<const void*>> memory;
+      for (std::size_t size = 1; size < 1000; ++size) memory.emplace_back(size);
+      recorder->add(numbered(1));
+      for (const auto& one : memory)
+        for (const void* const entry : one) *has_wrong_memory |= entry != nullptr;
+    }
+  };
+  std::thread thread([&] {  // tidy: own thread
+    static thread_local AtEnd at_end;
+    // The object exists before the first record, so it is destroyed late.
+    at_end.recorder = &recorder;
+    at_end.has_wrong_memory = &has_wrong_memory;
+    recorder.add(numbered(0));
+  });
+  thread.join();
+  CHECK_FALSE(has_wrong_memory);
+  std::size_t records = 0;
+  recorder.take([&](const Recorder::Taken& taken) { records += taken.count(); });
+  CHECK(records == 2);
 }
 
 TEST_CASE("recorder: threads that add concurrently lose nothing and keep their order") {
