@@ -30,30 +30,53 @@ void GroupOperations::add(std::uint32_t host, const EventRecord& record) {
     case GroupEvent::text: texts_.add(record); return;
     case GroupEvent::step: {
       const GroupStep step = step_of(record);
-      shares_[{host, step.share}].steps.push_back(step);
-      return;
+      return add_to_share({host, step.share}, sizeof step,
+                          [&](HostShare& share) { share.steps.push_back(step); });
     }
     case GroupEvent::member: {
       const GroupMember member = member_of(record);
-      shares_[{host, member.share}].members.push_back(member);
-      return;
+      return add_to_share({host, member.share}, sizeof member,
+                          [&](HostShare& share) { share.members.push_back(member); });
     }
     case GroupEvent::prediction: {
       const GroupPrediction prediction = prediction_of(record);
-      shares_[{host, prediction.share}].prediction = prediction;
-      return;
+      return add_to_share({host, prediction.share}, 0,
+                          [&](HostShare& share) { share.prediction = prediction; });
     }
     case GroupEvent::share: end_share(host, share_of(record)); return;
   }
 }
 
-void GroupOperations::end_share(std::uint32_t host, const GroupShare& share) {
-  HostShare ended;
-  const auto found = shares_.find({host, share.share});
-  if (found != shares_.end()) {
-    ended = std::move(found->second);
-    shares_.erase(found);
+/// Adds a record to a share with the function `add`. `bytes` is the memory that the record needs.
+template <class Add>
+void GroupOperations::add_to_share(const Key& key, std::size_t bytes, const Add& add) {
+  const auto [place, is_new] = shares_.try_emplace(key);
+  OpenShare& open = place->second;
+  if (is_new) {
+    open.age = next_age_++;
+    shares_by_age_.emplace(open.age, key);
+    bytes += sizeof open;
   }
+  add(open.share);
+  open.bytes += bytes;
+  bytes_of_shares_ += bytes;
+  while (bytes_of_shares_ > bytes_max_) count_unended(take_share(shares_by_age_.begin()->second));
+}
+
+HostShare GroupOperations::take_share(const Key& key) {
+  auto open = shares_.extract(key);
+  if (open.empty()) return {};
+  bytes_of_shares_ -= open.mapped().bytes;
+  shares_by_age_.erase(open.mapped().age);
+  return std::move(open.mapped().share);
+}
+
+void GroupOperations::count_unended(const HostShare& share) {
+  unended_ += share.steps.size() + share.members.size() + (share.prediction ? 1 : 0);
+}
+
+void GroupOperations::end_share(std::uint32_t host, const GroupShare& share) {
+  HostShare ended = take_share({host, share.share});
   ended.host = host;
   ended.share = share;
   share_done_(ended);
@@ -86,9 +109,7 @@ void GroupOperations::hand_on(const Key& key) {
 
 void GroupOperations::finish() {
   while (!by_age_.empty()) hand_on(by_age_.begin()->second);
-  for (const auto& [key, share] : shares_)
-    unended_ += share.steps.size() + share.members.size() + (share.prediction ? 1 : 0);
-  shares_.clear();
+  while (!shares_by_age_.empty()) count_unended(take_share(shares_by_age_.begin()->second));
 }
 
 }  // namespace eventspace

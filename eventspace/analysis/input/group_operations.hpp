@@ -47,6 +47,10 @@ struct WholeOperation {
 /// need more than `bytes_max`, the oldest of them are dropped. At the end of the trace, all
 /// incomplete operations are dropped. If a share arrives after its operation was dropped, the
 /// operation is passed to `done` again.
+///
+/// A share without its own record has not ended, or the trace has lost the record. If these shares
+/// need more than `bytes_max`, the records of the oldest of them are dropped, and unended() counts
+/// them.
 class GroupOperations {
  public:
   using ShareDone = std::function<void(const HostShare&)>;
@@ -72,6 +76,17 @@ class GroupOperations {
     std::uint64_t age = 0;
     std::size_t bytes = 0;
   };
+  /// Records of a share whose own record has not arrived yet.
+  struct OpenShare {
+    HostShare share;
+    std::uint64_t age = 0;
+    std::size_t bytes = 0;
+  };
+  template <class Add>
+  void add_to_share(const Key& key, std::size_t bytes, const Add& add);
+  /// Removes and returns the share; an empty share if no record of it has arrived.
+  HostShare take_share(const Key& key);
+  void count_unended(const HostShare& share);
   void end_share(std::uint32_t host, const GroupShare& share);
   void hand_on(const Key& key);
 
@@ -80,7 +95,9 @@ class GroupOperations {
   const Done done_;
   GroupTexts texts_;
   // Shares whose own record has not arrived yet, keyed by host and number of the share.
-  std::unordered_map<Key, HostShare, Hash> shares_;
+  std::unordered_map<Key, OpenShare, Hash> shares_;
+  std::map<std::uint64_t, Key> shares_by_age_;
+  std::size_t bytes_of_shares_ = 0;
   // Incomplete operations, keyed by WholeOperation::text and WholeOperation::number.
   std::unordered_map<Key, Open, Hash> open_;
   std::map<std::uint64_t, Key> by_age_;
