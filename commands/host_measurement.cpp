@@ -288,8 +288,8 @@ tuning::FrameCosts FrameFigures::costs() const {
   }
   return {.send = tuning::CostTable(std::move(send)).simplified(exact_enough),
           .receive = tuning::CostTable(std::move(receive)).simplified(exact_enough),
-          .send_spread = spread,
-          .receive_spread = spread};
+          .send_spread = tuning::rounded(spread),
+          .receive_spread = tuning::rounded(spread)};
 }
 
 bool suffice_for_costs(const std::vector<std::uint64_t>& measured,

@@ -136,7 +136,7 @@ Settings settings_of(const CostTable& table) {
 void add_frames(base::MapBuilder& map, const FrameCosts& costs) {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
   const auto add_spread = [&](const char* key, double spread) {
-    if (spread > 0) map.add(key, fmt::format("{:.4f}", spread));
+    if (spread > 0) map.add(key, fmt::format("{}", spread));
   };
   if (!costs.send.points().empty()) map.add("send", settings_of(costs.send));
   add_spread("send_spread", costs.send_spread);

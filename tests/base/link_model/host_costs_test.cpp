@@ -52,7 +52,8 @@ TEST_CASE("host costs: frames have the costs of their clusters, or those of all 
 
 TEST_CASE("host costs: printed settings read back to the same costs") {
   const std::string text =
-      "send: {1B: 1.5us, 64KiB: 30us}\nsend_spread: 0.02\nreceive: 5us\nwindow: unlimited\n"
+      "send: {1B: 1.5us, 64KiB: 30us}\nsend_spread: 0.02\n"
+      "receive: 5us\nreceive_spread: 0.00001234\nwindow: unlimited\n"
       "fold_ns_per_byte: 0.31\ncopy_ns_per_byte: 0.1\ncopy_spread: 0.5\ncores: 3\nwake_up: 90us\n"
       "links: [{inside: alpha, send: 1us, window: 2KiB}, {from: alpha, to: beta, receive: 9us}]\n";
   const std::string printed = base::print_settings(tuning::settings_of(costs_in(text)));
@@ -61,6 +62,7 @@ TEST_CASE("host costs: printed settings read back to the same costs") {
   CHECK(base::print_settings(tuning::settings_of(costs_in(printed))) == printed);
   const auto costs = costs_in(printed);
   CHECK(*costs.frames == *costs_in(text).frames);
+  CHECK(costs.frames->receive_spread == 0.00001234);
   CHECK(costs.fold_nanos_per_byte == 0.31);
   CHECK(costs.copy_spread == 0.5);
   CHECK(costs.links.size() == 2);

@@ -96,7 +96,7 @@ TEST_CASE("a printed network reads back and prints to the same bytes") {
 TEST_CASE("a measured network keeps the costs of hosts in its file") {
   const std::string text = tuning::print(two_sites(), "two.yaml");
   const std::string costs =
-      "costs:\n  send: {1B: 4us, 64KiB: 30us}\n  send_spread: 0.0200\n  receive: {1B: 5us}\n";
+      "costs:\n  send: {1B: 4us, 64KiB: 30us}\n  send_spread: 0.02\n  receive: {1B: 5us}\n";
   const MeasuredNetwork network = read(text + costs);
   REQUIRE(network.costs);
   CHECK(network.costs->frames->send.at(1) == std::chrono::microseconds(4));
