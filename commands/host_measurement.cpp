@@ -274,6 +274,13 @@ class FrameMeasurement {
   std::vector<SizeMeasurement> sizes_;
 };
 
+/// Returns a measurement of the time to fold or copy one byte.
+tuning::Measurement work_measurement() {
+  tuning::StopRule rule;
+  rule.batches_most *= 2;  // disturbed batches are rejected
+  return tuning::Measurement({1.0 / WorkMeasurement::block_bytes}, rule);
+}
+
 }  // namespace
 
 tuning::FrameCosts FrameFigures::costs() const {
@@ -303,35 +310,60 @@ FrameFigures measure_frames(Bursts& bursts, std::uint32_t target, std::uint64_t 
   return FrameMeasurement(bursts, target, frame_bytes).measure();
 }
 
+bool WorkMeasurement::Work::needs_more() const {
+  return fold.state() == State::more || copy.state() == State::more;
+}
+
+WorkMeasurement::WorkMeasurement()
+    : undisturbed_{work_measurement(), work_measurement()}, all_(undisturbed_) {}
+
+void WorkMeasurement::add(const std::vector<Nanos>& folds, const std::vector<Nanos>& copies,
+                          bool is_disturbed) {
+  all_.fold.add({folds});
+  all_.copy.add({copies});
+  if (is_disturbed) {
+    undisturbed_.fold.reject();
+    undisturbed_.copy.reject();
+  } else {
+    undisturbed_.fold.add({folds});
+    undisturbed_.copy.add({copies});
+  }
+}
+
+WorkFigures WorkMeasurement::figures() const {
+  const Work& found = undisturbed_.is_usable() ? undisturbed_ : all_;
+  return {found.fold.figure(), found.fold.spread(), found.copy.figure(), found.copy.spread(),
+          found.is_usable()};
+}
+
 WorkFigures measure_work(paths::Thread& thread) {
-  constexpr std::size_t block_bytes = 64 << 10, count = block_bytes / sizeof(double);
+  constexpr std::size_t count = WorkMeasurement::block_bytes / sizeof(double);
   constexpr std::size_t samples = 50;
   std::vector<double> left(count, 1.0), right(count, 2.0);
   const base::CombineElements sum =
       base::reduce_operation("sum")->elements(base::Scalar::f64, base::Values::checked);
-  const auto time_of = [&](auto work) {
+  const auto times_of = [&](auto work) {
     std::vector<Nanos> times;
     for (std::size_t i = 0; i < samples; ++i) {
       const Nanos begin = thread.now();
       work();
       times.push_back(thread.now() - begin);
     }
-    return std::vector<std::vector<Nanos>>{times};
+    return times;
   };
   const auto into = std::as_writable_bytes(std::span(left));
   const auto from = std::as_bytes(std::span(right));
-  tuning::StopRule rule;
-  rule.batches_most *= 2;
-  const double per_byte = 1.0 / block_bytes;
-  tuning::Measurement fold({per_byte}, rule), copy({per_byte}, rule);
+  WorkMeasurement measurement;
   BatchPace pace(thread);
-  while (fold.state() == State::more || copy.state() == State::more)
-    pace.run([&] {
-      fold.add(time_of([&] { sum(into, into, from); }));
-      copy.add(time_of([&] { std::memcpy(into.data(), from.data(), from.size()); }));
+  while (measurement.needs_more()) {
+    std::vector<Nanos> folds, copies;
+    const bool is_disturbed = pace.run([&] {
+      folds = times_of([&] { sum(into, into, from); });
+      copies = times_of([&] { std::memcpy(into.data(), from.data(), from.size()); });
     });
-  return {fold.figure(), fold.spread(), copy.figure(), copy.spread(),
-          fold.is_usable() && copy.is_usable()};
+    measurement.add(folds, copies, is_disturbed);
+  }
+  return measurement.figures();
 }
 
 Cost cost_of_frames(Nanos latency, double bits_per_second, std::uint64_t frame_bytes,

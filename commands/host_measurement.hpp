@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/link_model/host_costs.hpp"
+#include "base/link_model/measurement.hpp"
 #include "base/units.hpp"
 #include "commands/bursts.hpp"
 #include "commands/link_measurement.hpp"
@@ -70,6 +71,29 @@ struct WorkFigures {
   double fold_nanos_per_byte = 0, fold_spread = 0;
   double copy_nanos_per_byte = 0, copy_spread = 0;
   bool is_usable = false;  ///< false if other programs disturbed the measurement
+};
+
+/// Computes the costs of folds and copies from batches of samples.
+class WorkMeasurement {
+ public:
+  static constexpr std::size_t block_bytes = 64 << 10;
+
+  WorkMeasurement();
+  /// Adds a batch: times of folds and of copies of a block.
+  void add(const std::vector<base::Nanos>& folds, const std::vector<base::Nanos>& copies,
+           bool is_disturbed);
+  bool needs_more() const { return undisturbed_.needs_more(); }
+  /// Returns the costs from the undisturbed batches. If there are too few undisturbed batches,
+  /// returns the costs from all batches.
+  WorkFigures figures() const;
+
+ private:
+  struct Work {
+    tuning::Measurement fold, copy;
+    bool needs_more() const;
+    bool is_usable() const { return fold.is_usable() && copy.is_usable(); }
+  };
+  Work undisturbed_, all_;
 };
 
 /// Measures sums and copies of doubles on this host, with blocks of 64 KiB.
