@@ -271,8 +271,9 @@ const RankedSchedule* Explanation::next() const {
 }
 
 const RankedSchedule* Explanation::faster() const {
-  const RankedSchedule& first = ranking.front();
-  return first.is_allowed || first.time >= taken().time ? nullptr : &first;
+  const auto found = std::find_if(ranking.begin(), ranking.end(),
+                                  [](const RankedSchedule& one) { return !one.is_allowed; });
+  return found == ranking.end() || found->time >= taken().time ? nullptr : &*found;
 }
 
 Explanation explain(Selector& selector, const SelectionKey& key) {

@@ -58,8 +58,8 @@ struct Explanation {
   /// Returns the fastest of the allowed schedules that the group does not use; nullptr if the group
   /// uses the only allowed schedule.
   const RankedSchedule* next() const;
-  /// Returns the fastest schedule of all, if it is not allowed and is faster than the schedule that
-  /// the group uses; otherwise nullptr.
+  /// Returns the fastest of the schedules that are not allowed, if it is faster than the schedule
+  /// that the group uses; otherwise nullptr.
   const RankedSchedule* faster() const;
 };
 

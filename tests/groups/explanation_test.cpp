@@ -244,3 +244,15 @@ TEST_CASE("explanation: the fastest schedule that the order of sums forbids is n
   CHECK(canonical.faster()->time < canonical.taken().time);
   CHECK(canonical.next()->time >= canonical.taken().time);
 }
+
+TEST_CASE("explanation: a forbidden schedule is named although an allowed one is faster") {
+  groups::Explanation explanation;
+  for (const int micros : {10, 20, 30})
+    explanation.ranking.emplace_back().time = std::chrono::microseconds(micros);
+  explanation.ranking[1].is_allowed = false;
+  explanation.ranking[2].is_taken = true;
+  CHECK(explanation.next() == &explanation.ranking[0]);
+  CHECK(explanation.faster() == &explanation.ranking[1]);
+  explanation.ranking[1].time = explanation.ranking[2].time;
+  CHECK(explanation.faster() == nullptr);
+}
