@@ -89,6 +89,9 @@ std::shared_ptr<Deployment> Host::deploy(const std::string& label,
   } catch (const std::exception& error) {
     acceptor_.end(*call, error.what());
     throw;
+  } catch (...) {  // a wrapper of the program may throw any type
+    acceptor_.end(*call, "it threw an exception that is not a std::exception");
+    throw;
   }
   deployment->start();
   tell_of(*deployment, &DeploymentWatcher::wired);

@@ -149,6 +149,25 @@ TEST_CASE("deployment: a watcher of one that could not be made learns that it ha
   });
 }
 
+TEST_CASE("deployment: a wrapper that throws a number while it is made leaves the label free") {
+  paths::WrapperKind kind;
+  kind.name = "number_thrower";
+  kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
+    return [](paths::Deployment&) -> std::unique_ptr<paths::Wrapper> { throw 7; };
+  };
+  const Sim sim(config_of(first_hosts(1)), {}, {kind});
+  const auto right = plan_of({0});
+  auto wrong = std::make_shared<paths::Plan>(*right);
+  for (auto& wrapper : wrong->wrappers) {
+    wrapper.kind = kind.name;
+    wrapper.settings = base::parse_settings("{}", "plan");
+  }
+  sim.run_well([&](paths::Thread& thread) {
+    CHECK_THROWS_AS(thread.host().deploy("label", wrong), int);
+    CHECK(use(thread, "label", right) == 0);
+  });
+}
+
 TEST_CASE("deployment: misuse throws a usage error and the run continues") {
   const Sim sim(config_of(first_hosts(2)));
   const auto both = plan_of({0, 1});
