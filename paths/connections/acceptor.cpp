@@ -35,13 +35,25 @@ Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run, bas
 
 std::shared_ptr<const DeploymentId> Acceptor::begin(const std::string& label,
                                                     const base::Digest& plan) {
-  const runtime::Lock lock(mutex_);
-  Label& known = labels_[label];
-  if (known.deployments.is_under_way())
-    throw base::UsageError(
-        fmt::format("host {}: deployment '{}' is in use here: it has not ended", host_, label));
-  return std::make_shared<const DeploymentId>(
-      DeploymentId{label, known.deployments.begin(), incarnation_, plan});
+  std::shared_ptr<const DeploymentId> call;
+  std::vector<Waiting> skipped;  // hellos for calls that this host has skipped
+  {
+    const runtime::Lock lock(mutex_);
+    Label& known = labels_[label];
+    if (known.deployments.is_under_way())
+      throw base::UsageError(
+          fmt::format("host {}: deployment '{}' is in use here: it has not ended", host_, label));
+    call = std::make_shared<const DeploymentId>(
+        DeploymentId{label, known.deployments.begin(), incarnation_, plan});
+    std::erase_if(known.waiting, [&](Waiting& one) {
+      if (one.number() >= call->number) return false;
+      if (places_.free(one.connection)) skipped.push_back(std::move(one));
+      return true;
+    });
+  }
+  // Refuses these hellos, like hellos for such calls that arrive from now on.
+  for (Waiting& one : skipped) deliver(one.connection, std::move(one.hello));
+  return call;
 }
 
 void Acceptor::open(const DeploymentId& call, Connections& connections,
@@ -56,8 +68,10 @@ void Acceptor::open(const DeploymentId& call, Connections& connections,
     std::erase_if(label.waiting, [&](Waiting& one) {
       if (one.number() > call.number) return false;
       places_.free(one.connection);
-      if (one.number() == call.number && !one.failure.empty()) failure = one.failure;
-      if (one.number() != call.number || !one.failure.empty()) return true;
+      if (!one.failure.empty()) {
+        failure = one.failure;
+        return true;
+      }
       if (multiplexer_.give(one.connection, share, one.source)) came.push_back(std::move(one));
       return true;
     });

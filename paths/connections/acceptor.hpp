@@ -49,7 +49,8 @@ class Acceptor final : public Receiver {
   }
   RejectionLog& rejections() { return rejections_; }
 
-  /// Begins a call of deploy() and returns the id of the call.
+  /// Begins a call of deploy() and returns the id of the call. Refuses waiting hellos for earlier
+  /// calls, because this host has skipped those calls.
   /// Throws: UsageError if this host already runs a deployment with this label.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
   /// Passes hellos for the deployment to `connections`: waiting hellos immediately, and later

@@ -169,3 +169,20 @@ TEST_CASE("reception: labels of greetings that were taken back are kept up to a 
   CHECK(labels_after(20'000, true) == labels_after(1'000, true));
   CHECK(labels_after(1'000, true) < labels_after(1'000, false));
 }
+
+TEST_CASE(
+    "reception: a greeting that waits for a skipped call is refused when a later one begins") {
+  test_support::on_virtual_clock([&](runtime::Runtime&) {
+    Reception reception;
+    reception.greet("behind", "label", 1);
+    reception.greet("ahead", "label", 2);
+    CHECK_FALSE(reception.frames.last);
+    CHECK(reception.acceptor.begin("label", run)->number == 2);
+    REQUIRE(reception.frames.last);
+    CHECK(reception.frames.last->kind == FrameKind::refuse);
+    CHECK_THAT(reception.frames.last->text,
+               Catch::Contains("number 1 of deployment 'label' has ended on host host"));
+    REQUIRE(reception.frames.last->deployment);
+    CHECK(reception.frames.last->deployment->number == 2);
+  });
+}
