@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 namespace paths {
@@ -14,6 +15,9 @@ namespace {
 constexpr int trips_per_beat = 4;
 /// Default of the setting `silent`, as a multiple of `beat`.
 constexpr int beats_per_silence = 15;
+/// Maximum of the setting `beat`. With this beat, the default of `silent` is less than time_max.
+constexpr base::Nanos beat_max = std::chrono::hours(10'000);
+static_assert(beats_per_silence * beat_max < base::time_max);
 
 base::Nanos latency_of(const base::Settings& link) {
   const base::Settings* const latency = link.is_map() ? link.find("latency") : nullptr;
@@ -52,12 +56,17 @@ void read_liveness(base::MapReader& network, Plan& plan) {
   plan.liveness.is_written = true;
   base::MapReader reader(liveness, network.mistakes(), "liveness");
   const auto beat = reader.time("beat");
-  // If the value of `beat` is not a duration, reader.time() has reported the mistake. The beat is
-  // then 0, so that finish_liveness() does not check it.
+  // If the value of `beat` is not a duration, reader.time() has reported the mistake. The beat is 0
+  // after each mistake, so that finish_liveness() does not check it.
   plan.liveness.beat = beat.value_or(reader.has("beat") ? base::Nanos(0) : plan.liveness.beat);
   if (beat && *beat <= base::Nanos(0))
     reader.mistake(
         "beat", fmt::format("expected more than 0, found {}", liveness.find("beat")->describe()));
+  if (plan.liveness.beat > beat_max) {
+    reader.mistake("beat", fmt::format("expected at most {}, found {}", base::format_time(beat_max),
+                                       liveness.find("beat")->describe()));
+    plan.liveness.beat = base::Nanos(0);
+  }
   plan.liveness.silent = reader.time("silent").value_or(plan.liveness.silent);
   reader.finish();
 }
@@ -68,7 +77,8 @@ void finish_liveness(const base::Settings& network, Plan& plan, base::Mistakes& 
   const bool has_keys = written != nullptr && written->is_map();
   Plan::Liveness& times = plan.liveness;
   if (times.beat <= base::Nanos(0)) return;  // read_liveness() has reported the wrong `beat`
-  if (!has_keys || written->find("beat") == nullptr) times.beat = std::max(times.beat, trips);
+  if (!has_keys || written->find("beat") == nullptr)
+    times.beat = std::clamp(trips, times.beat, beat_max);
   if (!has_keys || written->find("silent") == nullptr)
     times.silent = std::max(times.silent, beats_per_silence * times.beat);
   if (!has_keys) return;

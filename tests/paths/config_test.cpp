@@ -150,6 +150,8 @@ TEST_CASE("config: liveness states when hosts send signs of life and when a sile
   CHECK(times("network: {liveness: {beat: 2s}}\n").silent == 30s);
   CHECK(times(link + "network: {liveness: {silent: 30s}}\n").beat == 4s);
   CHECK(times(link + "network: {liveness: {}}\n").silent == 60s);
+  CHECK(times("network: {liveness: {beat: 10000h}}\n").silent == 150'000h);
+  CHECK(times("links: [{between: [a, b], latency: 100000h}]\n").silent == 150'000h);
   const auto wrong = [&](const std::string& liveness, const std::string& what) {
     INFO(liveness);
     CHECK_THROWS_WITH(read_config(text + link + "network: {liveness: " + liveness + "}\n"),
@@ -158,6 +160,7 @@ TEST_CASE("config: liveness states when hosts send signs of life and when a sile
   wrong("7s", "liveness: expected a map with `beat` and `silent`");
   wrong("{beat: 0}", "beat: expected a time");
   wrong("{beat: 0ms}", "beat: expected more than 0");
+  wrong("{beat: 10001h}", "beat: expected at most 10000h, found '10001h'");
   wrong("{beat: 1s, silent: 20s}", "beat: expected at least 4s, four round trips");
   wrong("{beat: 4s, silent: 3s}", "silent: expected at least 4s, four round trips");
   wrong("{beat: 8s, silent: 6s}", "silent: expected at least 8s, the beat");
