@@ -19,7 +19,7 @@ class MomentReader::GroupNodes {
       : reader_(reader),
         all_(reader.all_),
         operation_(operation),
-        messages_(operation),
+        messages_(operation, all_.shape_.structure),
         name_(name) {}
 
   void add() {
@@ -203,17 +203,16 @@ class MomentReader::GroupNodes {
     if (one.end_nanos > one.begin_nanos) wait_for(end, begin, runtime);
   }
 
-  /// Makes the end of a send wait for the begin of the send, and for the end of the previous send
-  /// to the same host.
+  /// Makes the end of a send wait for the begin of the send, and for the message before it over the
+  /// same link.
   void connect_send(std::uint32_t share, std::uint32_t step) {
     const HostShare& here = operation_.shares[share];
-    const GroupStep& one = here.steps[step];
     const std::uint32_t end = nodes_[share].step_ends[step];
-    const std::uint32_t sending = all_.labels_.number_of({TimeCause::sending, here.host, one.peer});
+    const std::uint32_t sending =
+        all_.labels_.number_of({TimeCause::sending, here.host, here.steps[step].peer});
     wait_for(end, nodes_[share].step_begins[step], sending);
-    std::uint32_t& last = last_sends_.try_emplace({here.host, one.peer}, none).first->second;
-    if (last != none && all_.nodes_[last].time_nanos <= one.end_nanos) wait_for(end, last, sending);
-    last = end;
+    if (const auto before = messages_.sent_before({share, step}))
+      wait_for(end, nodes_[share].step_ends[before->step], sending);
   }
 
   MomentReader& reader_;
@@ -223,7 +222,6 @@ class MomentReader::GroupNodes {
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
   std::vector<std::uint32_t> deciding_;  // result of find_deciding(), indexed by step
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };
 

@@ -148,7 +148,7 @@ void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind)
 
 void GroupFigures::add_between_hosts(const WholeOperation& operation, Kind& kind) {
   add_last(operation, kind);
-  const GroupMessages messages(operation);
+  const GroupMessages messages(operation, structure_);
   add_path(messages, kind);
   add_messages(messages);
 }

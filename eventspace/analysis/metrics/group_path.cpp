@@ -102,8 +102,8 @@ class BackwardWalk {
     for (;;) {
       const GroupStep& step = here().steps[place_.step];
       const auto receiver = messages_.other_end_of(place_);
-      const auto before = send_before(place_.step);
-      const std::int64_t free_nanos = before ? here().steps[*before].end_nanos : step.begin_nanos;
+      const auto before = messages_.sent_before(place_);
+      const std::int64_t free_nanos = before ? messages_.step(*before).end_nanos : step.begin_nanos;
       const std::int64_t asking = passage_between(step.peer, here().host);
       const std::int64_t asked_nanos =
           receiver ? messages_.step(*receiver).begin_nanos + asking : step.begin_nanos;
@@ -119,7 +119,7 @@ class BackwardWalk {
         return;
       }
       if (from_nanos == step.begin_nanos) return;
-      place_.step = *before;
+      place_ = *before;
     }
   }
 
@@ -141,15 +141,6 @@ class BackwardWalk {
     place_ = *sender;
     at_nanos_ = sent_nanos;
     send();
-  }
-
-  std::optional<std::uint32_t> send_before(std::uint32_t step) const {
-    const auto& steps = here().steps;
-    for (std::uint32_t before = step; before > 0; --before)
-      if (steps[before - 1].action == GroupAction::send &&
-          steps[before - 1].end_nanos < steps[step].end_nanos)
-        return before - 1;
-    return std::nullopt;
   }
 
   /// Returns the time from departure to arrival of the operation's fastest message from one host to
@@ -200,14 +191,20 @@ class BackwardWalk {
 
 }  // namespace
 
-GroupMessages::GroupMessages(const WholeOperation& operation) : operation_(operation) {
-  for (std::uint32_t share = 0; share < operation.shares.size(); ++share) {
+GroupMessages::GroupMessages(const WholeOperation& operation, const Structure& structure)
+    : operation_(operation) {
+  find_other_ends();
+  find_sent_before(structure);
+}
+
+void GroupMessages::find_other_ends() {
+  for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
     other_ends_.emplace_back();
-    for (std::uint32_t step = 0; step < operation.shares[share].steps.size(); ++step)
+    for (std::uint32_t step = 0; step < operation_.shares[share].steps.size(); ++step)
       other_ends_.back().push_back({share, step});
   }
-  const auto sent = streams_of(operation, GroupAction::send);
-  for (const auto& [stream, received] : streams_of(operation, GroupAction::receive)) {
+  const auto sent = streams_of(operation_, GroupAction::send);
+  for (const auto& [stream, received] : streams_of(operation_, GroupAction::receive)) {
     const auto found = sent.find(stream);
     if (found == sent.end()) continue;
     for (std::size_t k = 0; k < std::min(received.size(), found->second.size()); ++k) {
@@ -217,10 +214,37 @@ GroupMessages::GroupMessages(const WholeOperation& operation) : operation_(opera
   }
 }
 
+/// The steps of a share are in the order of their ends. Messages that left at the same time did not
+/// wait for each other.
+void GroupMessages::find_sent_before(const Structure& structure) {
+  for (const HostShare& share : operation_.shares) {
+    std::vector<std::uint32_t>& before = sent_before_.emplace_back(share.steps.size());
+    std::map<std::uint32_t, std::uint32_t> last;  // last sent message, keyed by cluster
+    for (std::uint32_t number = 0; number < share.steps.size(); ++number) {
+      const GroupStep& step = share.steps[number];
+      before[number] = number;
+      if (step.action != GroupAction::send) continue;
+      const auto [known, is_first] = last.try_emplace(structure.hosts[step.peer].cluster, number);
+      if (is_first) continue;
+      const std::uint32_t previous = std::exchange(known->second, number);
+      if (share.steps[previous].end_nanos < step.end_nanos)
+        before[number] = previous;
+      else if (before[previous] != previous)
+        before[number] = before[previous];
+    }
+  }
+}
+
 std::optional<GroupMessages::Place> GroupMessages::other_end_of(Place message) const {
   const Place found = other_ends_[message.share][message.step];
   if (found.share == message.share && found.step == message.step) return std::nullopt;
   return found;
+}
+
+std::optional<GroupMessages::Place> GroupMessages::sent_before(Place sent) const {
+  const std::uint32_t found = sent_before_[sent.share][sent.step];
+  if (found == sent.step) return std::nullopt;
+  return Place{sent.share, found};
 }
 
 std::vector<GroupSegment> group_path(const GroupMessages& messages) {
