@@ -11,14 +11,16 @@ def size_text(size):
 
 
 class Collective:
-    """Runs of the program `collective` on the virtual clock, where a single iteration suffices."""
+    """Runs of the program `collective` on the virtual clock, where a single iteration suffices. If
+    the config states costs of hosts, one iteration before it tells `collective` how long members
+    that end early must wait, so that they do not disturb the others."""
 
-    def __init__(self, runner, config):
-        self.runner, self.config = runner, config
+    def __init__(self, runner, config, warmup=0):
+        self.runner, self.config, self.warmup = runner, config, warmup
 
     def words(self, collective, schedule, first, last, *more):
         return ["paths", "run", self.config, "--clock", "virtual", "--", "collective", collective,
-                "-m", f"{first}:{last}", "-i", 1, "-x", 0, "--schedule", schedule, *more]
+                "-m", f"{first}:{last}", "-i", 1, "-x", self.warmup, "--schedule", schedule, *more]
 
     def run(self, collective, schedule, first, last, *more):
         """Returns a row for each size: `first` and its doubles up to `last`."""

@@ -18,7 +18,7 @@ def at_least_1(text):
     return number
 
 
-PAPERS = ["bongo", "matsuda", "karonis", "gupta"]
+PAPERS = ["bongo", "matsuda", "karonis", "gupta", "vadhiyar"]
 
 
 def papers(text):
@@ -73,7 +73,7 @@ def prepare(options):
 
 HEAD = """# Evaluation
 
-This page repeats the measurements of four papers, and measures improvements beyond them:
+This page repeats the measurements of five papers, and measures improvements beyond them:
 
 | paper | subject |
 | --- | --- |
@@ -81,6 +81,7 @@ This page repeats the measurements of four papers, and measures improvements bey
 | [Matsuda et al. 2006](#matsuda-et-al-2006-long-and-fast-networks) | broadcast, allreduce |
 | [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels) | trees of several levels |
 | [Gupta and Vadhiyar 2007](#gupta-and-vadhiyar-2007-allgather-over-grids) | allgather over grids |
+| [Vadhiyar et al. 2004](#vadhiyar-et-al-2004-tuned-collectives) | searches, predictions |
 
 These commands write this file and its pictures:
 
@@ -108,6 +109,7 @@ def parts(runner, options):
     import karonis
     import matsuda
     import real
+    import vadhiyar
     import virtual
     from faults import Faults
     pictures = options.out / "evaluation"
@@ -120,7 +122,8 @@ def parts(runner, options):
             "real": (real.HEADING, lambda: real.text_of_real_runs(runner, pictures)),
             "matsuda": (matsuda.HEADING, matsuda.Matsuda(runner, pictures).text),
             "karonis": (karonis.HEADING, karonis.Karonis(runner, pictures).text),
-            "gupta": (gupta.HEADING, gupta.Gupta(runner, pictures).text)}
+            "gupta": (gupta.HEADING, gupta.Gupta(runner, pictures).text),
+            "vadhiyar": (vadhiyar.HEADING, vadhiyar.Vadhiyar(runner, pictures).text)}
 
 
 def parts_of_before(page, headings):

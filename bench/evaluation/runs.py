@@ -34,7 +34,10 @@ class Runner:
         files, so their figures are not confused."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         file = self.work / f"{name}_{digest}.yaml"
-        file.write_text(text)
+        if not file.exists():  # a concurrent run may read it
+            part = file.with_suffix(f".{threading.get_ident()}.part")
+            part.write_text(text)
+            part.rename(file)
         return file
 
     def count(self, words, was_kept):
