@@ -256,7 +256,7 @@ void NetworkMeasurement::run(paths::Thread& thread) {
 
 /// Measures how long the hosts of the largest cluster need to wake up. Keeps the old figure if
 /// - hosts are on several machines,
-/// - the cluster has no more hosts than the machine has cores, or
+/// - the cluster has a single host, or
 /// - the costs of frames or the latency inside the cluster were not measured.
 void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGroup& group) {
   if (!has_costs_ || cores_ == 0) return;
@@ -268,10 +268,10 @@ void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGr
       [](const auto& left, const auto& right) { return left.size() < right.size(); });
   const std::vector<std::uint32_t>& hosts = *largest;
   const std::uint32_t self = thread.host().index(), first = hosts_.front(), leader = hosts.front();
-  if (hosts.size() <= cores_) return;
+  if (hosts.size() < 2) return;
   Nanos step{0};
   if (std::find(hosts.begin(), hosts.end(), self) != hosts.end())
-    step = measure_step(thread, group, hosts);
+    step = measure_step(thread, hosts);
   if (self == leader && self != first) group.send(first, rounds_channel, base::Payload::of(step));
   if (self != first) return;
   if (self != leader) step = patiently(group.receive(leader, rounds_channel)).read<Nanos>();

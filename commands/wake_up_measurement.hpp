@@ -6,18 +6,16 @@
 
 #include "base/link_model/host_costs.hpp"
 #include "paths/host/thread.hpp"
-#include "paths/messages/group.hpp"
 
 namespace commands {
 
-/// Returns the time of a step in which each of `hosts` sends a byte to another host and receives a
-/// byte. The result is the least of the medians of several batches. The hosts sleep before the
-/// steps, as they do before operations that are timed one by one.
-/// Blocks: for about a second.
-/// Requires: all `hosts` call the function at the same time. `group` contains all `hosts`.
-/// Throws: TravelError if a host is lost.
-base::Nanos measure_step(paths::Thread& thread, paths::MessageGroup& group,
-                         const std::vector<std::uint32_t>& hosts);
+/// Returns the time of a step of a barrier by dissemination: each of `hosts` sends an empty message
+/// to another host and receives one. The result is the least of the medians of several batches. The
+/// hosts sleep before each barrier, as they do before operations that are timed one by one.
+/// Blocks: for about two seconds.
+/// Requires: the first threads of all `hosts`, at least two, call the function at the same time.
+/// Throws: as groups::run_clocked() does.
+base::Nanos measure_step(paths::Thread& thread, const std::vector<std::uint32_t>& hosts);
 
 /// Returns the value of HostCosts::wake_up that explains the time of a step, if all hosts are on
 /// one machine. Returns 0 if the step takes no longer than without waking up. `latency` is the
