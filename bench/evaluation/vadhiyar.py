@@ -315,7 +315,7 @@ A scatter of 128 KiB among 8 hosts of the Sun cluster, in ms:
 ![Time of a scatter by segment](evaluation/vadhiyar_figure_3.svg)
 
 As in the paper, times fall steeply with longer segments and then hardly change. The paper's curves
-have several local minima. The numbers of minima inside the range here: {turns}.
+have several local minima. The numbers of minima inside the range here are: {turns}.
 """
 
     # ---- searches
@@ -436,8 +436,8 @@ number of hops. Both take their point-to-point times from runs of two hosts. Tim
 with segments below 1 KiB are predicted.
 
 For the chain, and in part for the binary tree, our times of short segments are far above the
-recurrence. On the virtual clock a host receives all frames that have arrived before it sends what
-follows from them. So every host of the chain collects a burst of segments before it passes the
+recurrence. On the virtual clock, as in real runs, a host receives all frames that have arrived
+before it sends what follows from them. So every host of the chain collects a burst of segments before it passes the
 first one on. The paper's hosts pass each segment on at once. Its measurements, in which the chain
 is the fastest for short segments, are nearer to that.
 """]
