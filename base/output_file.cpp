@@ -167,14 +167,12 @@ void OutputFile::put_in_place() const {
     }
     if (errno == EEXIST) fail(EEXIST);
     // The disk has no hard links. rename() would replace a file that another process has created
-    // since the constructor looked. An empty file therefore takes the final name first.
-    const Descriptor empty(::open(target_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!empty) fail(errno);
+    // since the constructor looked.
+    const char* const from = unfinished_.c_str();
+    if (::renameat2(AT_FDCWD, from, AT_FDCWD, target_.c_str(), RENAME_NOREPLACE) == 0) return;
+    if (errno != EINVAL && errno != ENOSYS) fail(errno);
   }
-  if (::rename(unfinished_.c_str(), target_.c_str()) == 0) return;
-  const int error = errno;
-  if (if_there_ == IfThere::refuse) ::unlink(target_.c_str());
-  fail(error);
+  if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }
 
 void OutputFile::fail(int error) const { throw OutputError(path_, reason_text(target_, error)); }

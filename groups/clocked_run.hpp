@@ -32,14 +32,16 @@ struct ClockedRun {
 /// Agrees on an instant with the other members, and runs `work` at that instant on all of them. The
 /// measured time contains `work` only, and no barrier. It begins with the last member's start. All
 /// members get the same result.
-/// A member that has ended earlier than `expected` after the agreed start waits until then. Only
-/// then it tells the other members, so that its messages do not disturb members that still work.
-/// Give the expected duration of `work`; 0 = unknown. Why: processes that share cores wake up one
-/// after another. The delay of a wake-up is no property
+///
+/// `expected` is the expected duration of `work`; 0 = unknown. A member that ends earlier waits
+/// until that long after the agreed start, before it tells the others when it ended. Its messages
+/// then do not disturb members that still work.
+///
+/// Why: processes that share cores wake up one after another. The delay of a wake-up is no property
 ///   of `work`, so the time begins with the last start. A report of a trace counts the time in the
 ///   same way. If members that start early can work alone, the time is too short, by at most
 ///   `late`. The sum of both durations is never too short.
-/// Blocks: until all members have ended their work.
+/// Blocks: until all members have ended their work, and until the expected end.
 /// Throws: as sleep_until_common(), Group::run() and `work` do.
 ClockedRun run_clocked(paths::Thread& thread, Group& group, const std::function<void()>& work,
                        base::Nanos expected = base::Nanos(0));

@@ -139,13 +139,14 @@ void compare(const std::string& name, const MeasuredLink* before, const Measured
     lines.push_back(fmt::format("{}: {}; was {}", name, describe(*now), describe(*before)));
 }
 
-/// Adds a line for each changed cost of hosts that does not depend on the frame.
+/// Adds a line for each changed cost of hosts that does not depend on the frame. A cost of 0 in
+/// `before` was not measured.
 void compare_other_costs(const HostCosts& before, const HostCosts& now,
                          std::vector<std::string>& lines) {
   constexpr double least_of_work = 0.05;
   constexpr double least_of_wake_up = 0.25;  // the spread of a wake-up is not known
   const auto compare_work = [&](const char* what, double old, double found, double spread) {
-    if (differs(old, found, spread, least_of_work))
+    if (old > 0 && differs(old, found, spread, least_of_work))
       lines.push_back(
           fmt::format("costs of {}: {:.4g} ns per byte; was {:.4g} ns per byte", what, found, old));
   };
@@ -160,7 +161,8 @@ void compare_other_costs(const HostCosts& before, const HostCosts& now,
     lines.push_back(fmt::format("cores of a machine: {}; was {}", cores_text(now.cores),
                                 cores_text(before.cores)));
   const auto nanos = [](base::Nanos time) { return static_cast<double>(time.count()); };
-  if (differs(nanos(before.wake_up), nanos(now.wake_up), 0, least_of_wake_up))
+  if (before.wake_up > base::Nanos(0) &&
+      differs(nanos(before.wake_up), nanos(now.wake_up), 0, least_of_wake_up))
     lines.push_back(fmt::format("time to wake up: {}; was {}", time_text(now.wake_up),
                                 time_text(before.wake_up)));
 }

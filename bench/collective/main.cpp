@@ -18,7 +18,10 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_option("-i,--iterations", options.iterations,
                  "Number of measured iterations of each size")
       ->capture_default_str();
-  app.add_option("-x,--warmup", options.warmup, "Number of iterations before the measured ones")
+  app.add_option(
+         "-x,--warmup", options.warmup,
+         "Iterations before the measured ones. With 0, hosts that end early may\ndisturb the "
+         "others in the first one")
       ->capture_default_str();
   app.add_option("--consecutive", options.consecutive,
                  "Number of calls in an iteration, one after the other; the time is their mean")

@@ -171,6 +171,42 @@ TEST_CASE("changes: noise that meets all computations of two parts of the run is
   CHECK(std::abs(finding.figure - 9.0 * ms) <= 0.05 * 9 * ms);
 }
 
+TEST_CASE("changes: one short slowdown is a change, however large") {
+  const int length = GENERATE(10, 14, 20);
+  const base::Nanos more = GENERATE(5ms, 10ms);
+  const Report report = report_of([&](const auto&, const std::string& thread, int i) {
+    return thread == "beta-1/1" && i >= 150 && i < 150 + length ? 10ms + more : base::Nanos(10ms);
+  });
+  INFO(length << " iterations, " << more.count() << " ns");
+  CHECK(only(report, FindingKind::change).thread == "beta-1/1");
+}
+
+TEST_CASE("changes: two slowdowns of different size are changes, and no noise") {
+  const auto [first, second] = GENERATE(std::pair(15, 14), std::pair(13, 12));
+  const Report report = report_of([&](const auto&, const std::string& thread, int i) {
+    const bool is_first = i >= 80 && i < 160, is_second = i >= 240 && i < 320;
+    return std::chrono::milliseconds(thread != "beta-1/1" ? 10
+                                     : is_first           ? first
+                                     : is_second          ? second
+                                                          : 10);
+  });
+  INFO(to_text(report, 10));
+  CHECK(report.findings.size() == 2);
+  for (const Finding& finding : report.findings) CHECK(finding.kind == FindingKind::change);
+}
+
+TEST_CASE("changes: two phases in which all hosts compute longer are changes, and no noise") {
+  const Report report = report_of([](const auto&, const auto&, int i) {
+    return (i >= 80 && i < 160) || (i >= 240 && i < 320) ? 12ms : 10ms;
+  });
+  INFO(to_text(report, 10));
+  REQUIRE(report.findings.size() == 2);
+  for (const Finding& finding : report.findings) {
+    CHECK(finding.kind == FindingKind::change);
+    CHECK(finding.hosts.size() == 8);
+  }
+}
+
 TEST_CASE("changes: a stall is named in a collective that a group carries out") {
   const std::string algorithm = GENERATE("best", "magpie", "conditional");
   const Report report =

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -296,12 +298,10 @@ Finding change_of(const LinkReport& link, const Higher& part, const FindingSearc
   return finding;
 }
 
-/// Whether a change of a thread explains a loss of `lost_nanos`: the loss is not much greater than
-/// the cost of the change.
-bool costs_no_more(std::int64_t lost_nanos, const ChangedThread& changed) {
+/// Whether a loss of `lost_nanos` is not much greater than the cost of changes that may explain it.
+bool costs_no_more(std::int64_t lost_nanos, double cost_nanos) {
   constexpr double about = 1.25;
-  return static_cast<double>(lost_nanos) <=
-         about * lost_in(changed.part, changed.thread->computation.count);
+  return static_cast<double>(lost_nanos) <= about * cost_nanos;
 }
 
 /// Noise of a thread in some rows of its series.
@@ -319,23 +319,38 @@ struct NoiseInRows {
   double mean() const { return computations == 0 ? 0 : nanos / computations; }
 };
 
+/// Whether the rest of the run has events of noise that are as long as those in the part, within
+/// 15%. They must be at least a fifth of all noise.
+bool has_same_events_elsewhere(const ThreadReport& thread, const Higher& part,
+                               const NoiseInRows& inside) {
+  constexpr double same = 0.15;
+  const NoiseInRows whole(thread, 0, part.rows), all_of_part(thread, part.from, part.to);
+  const double nanos = whole.nanos - all_of_part.nanos;
+  const double outliers = whole.outliers - all_of_part.outliers;
+  if (nanos <= whole.nanos / 5 || outliers == 0) return false;
+  const double event = inside.nanos / inside.outliers;
+  return std::abs(nanos / outliers - event) <= same * event;
+}
+
 /// Whether noise explains that a thread computes longer in a part of the run. The part has more
-/// noise than the part that it is compared with. And fewer than half of its computations have
-/// noise, or the rest of the run has events of noise that are as long. Noise whose period is near
-/// to a multiple of an iteration meets the computation for a long time, and then a wait of the same
-/// thread for a long time.
-bool is_uneven_noise(const ThreadReport& thread, const Higher& part) {
+/// noise than the part that it is compared with. And one of these is true:
+/// - Fewer than half of its computations have noise.
+/// - The rest of the run has the same events of noise, and no other thread computes longer in the
+///   same part.
+/// Noise whose period is near to a multiple of an iteration meets the computation for a long time,
+/// and then a wait of the same thread for a long time. `all` has the longer parts of all threads.
+bool is_uneven_noise(const ChangedThread& changed, const std::vector<ChangedThread>& all) {
+  const ThreadReport& thread = *changed.thread;
+  const Higher& part = changed.part;
   const auto [begin, end] = inner_rows(part.from, part.to, part.rows);
   const NoiseInRows inside(thread, begin, end);
   const double more = inside.mean() - NoiseInRows(thread, part.low_from, part.low_to).mean();
   if (more < (part.high - part.low) / 2) return false;
   if (inside.outliers < inside.computations / 2) return true;
-  const NoiseInRows whole(thread, 0, part.rows);
-  const double rest_nanos = whole.nanos - inside.nanos;
-  const double rest_outliers = whole.outliers - inside.outliers;
-  if (rest_nanos <= whole.nanos / 5 || rest_outliers == 0) return false;
-  const double event = inside.nanos / inside.outliers;
-  return std::abs(rest_nanos / rest_outliers - event) <= event / 4;
+  return has_same_events_elsewhere(thread, part, inside) &&
+         std::none_of(all.begin(), all.end(), [&](const ChangedThread& other) {
+           return other.thread != &thread && other.part.is_like(part);
+         });
 }
 
 /// Whether a change of a thread explains its noise: the noise is as long as the change.
@@ -348,7 +363,8 @@ bool is_as_long_as_noise(const ChangedThread& changed) {
 /// change does.
 bool explains(const ChangedThread& changed, const Finding& finding) {
   const ThreadReport& thread = *changed.thread;
-  const bool is_enough = costs_no_more(finding.lost_nanos, changed);
+  const bool is_enough =
+      costs_no_more(finding.lost_nanos, lost_in(changed.part, thread.computation.count));
   switch (finding.kind) {
     case FindingKind::slow_thread:
       return is_enough && finding.thread == thread.name && finding.before == thread.graph &&
@@ -360,15 +376,26 @@ bool explains(const ChangedThread& changed, const Finding& finding) {
   }
 }
 
-void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& search,
+/// Marks the noise of threads that all changes of the thread together explain.
+void explain_noise(const std::vector<ChangedThread>& named, FindingSearch& search) {
+  std::map<const ThreadReport*, double> lost;
+  for (const ChangedThread& changed : named)
+    lost[changed.thread] += lost_in(changed.part, changed.thread->computation.count);
+  for (const ChangedThread& changed : named) {
+    if (!costs_no_more(changed.thread->noise_nanos, lost[changed.thread])) continue;
+    search.explain(*changed.thread);
+    if (is_as_long_as_noise(changed)) search.note_change(*changed.thread);
+  }
+}
+
+void name_changes(std::vector<ChangedThread> threads, FindingSearch& search,
                   std::vector<Finding>& found) {
+  std::erase_if(threads, [&](const ChangedThread& changed) {
+    return !search.result(changed.part.comparison).is_longer();
+  });
+  explain_noise(threads, search);
   std::vector<std::vector<ChangedThread>> groups;
   for (const ChangedThread& changed : threads) {
-    if (!search.result(changed.part.comparison).is_longer()) continue;
-    if (costs_no_more(changed.thread->noise_nanos, changed)) {
-      search.explain(*changed.thread);
-      if (is_as_long_as_noise(changed)) search.note_change(*changed.thread);
-    }
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
       const ThreadReport& other = *group.front().thread;
       return other.graph == changed.thread->graph && other.after == changed.thread->after &&
@@ -385,10 +412,12 @@ void name_changes(const std::vector<ChangedThread>& threads, FindingSearch& sear
 }  // namespace
 
 FindingSearch::AddFindings compare_levels(FindingSearch& search) {
-  std::vector<ChangedThread> threads;
+  std::vector<ChangedThread> all, threads;
   for (const ThreadReport& thread : search.report().threads)
     for (const Higher& part : compare_levels(thread.blocks, thread.computation.count, search))
-      if (!is_uneven_noise(thread, part)) threads.push_back({&thread, part});
+      all.push_back({&thread, part});
+  std::copy_if(all.begin(), all.end(), std::back_inserter(threads),
+               [&](const ChangedThread& one) { return !is_uneven_noise(one, all); });
   search.when_known(
       [&search, threads](std::vector<Finding>& found) { name_changes(threads, search, found); });
   for (const LinkReport& link : search.report().links)

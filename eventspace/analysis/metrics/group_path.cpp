@@ -214,8 +214,8 @@ void GroupMessages::find_other_ends() {
   }
 }
 
-/// The steps of a share are in the order of their ends. Messages that left at the same time did not
-/// wait for each other.
+/// The steps of a share are in the order of their ends, if the trace is not damaged. Messages that
+/// left at the same time did not wait for each other.
 void GroupMessages::find_sent_before(const Structure& structure) {
   for (const HostShare& share : operation_.shares) {
     std::vector<std::uint32_t>& before = sent_before_.emplace_back(share.steps.size());
@@ -226,11 +226,9 @@ void GroupMessages::find_sent_before(const Structure& structure) {
       if (step.action != GroupAction::send) continue;
       const auto [known, is_first] = last.try_emplace(structure.hosts[step.peer].cluster, number);
       if (is_first) continue;
-      const std::uint32_t previous = std::exchange(known->second, number);
-      if (share.steps[previous].end_nanos < step.end_nanos)
-        before[number] = previous;
-      else if (before[previous] != previous)
-        before[number] = before[previous];
+      std::uint32_t previous = std::exchange(known->second, number);
+      if (share.steps[previous].end_nanos >= step.end_nanos) previous = before[previous];
+      if (share.steps[previous].end_nanos < step.end_nanos) before[number] = previous;
     }
   }
 }
