@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "paths/wire/zmq/authenticator.hpp"
@@ -90,10 +93,37 @@ std::string zap_status(zmq::socket_t& socket, const std::vector<std::string>& pa
   return reply[2];
 }
 
+/// Lets a process wait until the process that started it opens the gate, or ends.
+class Gate {
+ public:
+  Gate() { REQUIRE(pipe2(ends_.data(), O_CLOEXEC) == 0); }
+  ~Gate() {
+    open();
+    close(ends_[0]);
+  }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  void open() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+  }
+  /// Blocks until the other process opens the gate.
+  void wait() {
+    open();
+    char byte = 0;
+    while (read(ends_[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
 /// Runs a host that reduces with the other hosts of `sim`. `key` is the run key that this host has;
-/// nullptr = none.
-HostProcess host_with(const Sim& sim, std::uint32_t host, std::shared_ptr<const RunKey> key) {
-  return HostProcess([&sim, host, key](const Say& say) {
+/// nullptr = none. The host first waits for `gate`, if there is one.
+HostProcess host_with(const Sim& sim, std::uint32_t host, std::shared_ptr<const RunKey> key,
+                      Gate* gate = nullptr) {
+  return HostProcess([&sim, host, key, gate](const Say& say) {
+    if (gate != nullptr) gate->wait();
     RunOptions options{.is_one_host = true, .host = host};
     options.run_key = key;
     try {
@@ -181,6 +211,11 @@ TEST_CASE("keys: strangers without a key, and with another one, do not disturb a
           "[without_tsan]") {
   const Sim sim(two_over_tcp("20s"));
   HostProcess a = host_with(sim, 0, run_key());
+  // Both hosts are forked before this process has threads of ZeroMQ. Such a thread could hold a
+  // lock of the allocator at that moment. Host a is forked before the gate exists, because its copy
+  // would keep the gate shut.
+  Gate gate;
+  HostProcess b = host_with(sim, 1, run_key(), &gate);
   const std::string& address = sim.plan().hosts[0].address;
   const int port = std::stoi(address.substr(address.rfind(':') + 1));
   const Stopwatch clock;
@@ -202,7 +237,7 @@ TEST_CASE("keys: strangers without a key, and with another one, do not disturb a
     one.connect(address);
     one.send(zmq::str_buffer("hello"));
   }
-  HostProcess b = host_with(sim, 1, run_key());
+  gate.open();
   for (HostProcess* one : {&a, &b}) {
     check_ends_well(*one);
     CHECK(one->lines("sum 2").size() == 1);
