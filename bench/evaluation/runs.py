@@ -34,7 +34,7 @@ class Runner:
         files, so their figures are not confused."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         file = self.work / f"{name}_{digest}.yaml"
-        if not file.exists():  # a concurrent run may read it
+        if not file.exists():  # never write it again: another run may be reading it
             part = file.with_suffix(f".{threading.get_ident()}.part")
             part.write_text(text)
             part.rename(file)

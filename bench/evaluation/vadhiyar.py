@@ -44,8 +44,8 @@ TABLE_1 = [
                  ("tournament", "tournament")]),
 ]
 
-# {case: (collective, bytes)} of table 2, with the paper's runs and seconds of exhaustive search,
-# modified gradient descent (MGD) and scanning modified gradient descent (SMGD).
+# Collective and bytes of each case of table 2. Then the runs and seconds in the paper, for
+# exhaustive search, modified gradient descent (MGD), and scanning modified gradient descent (SMGD).
 TABLE_2 = [
     ("broadcast", KIB, "320, 11.4 s", "160, 1.3 s", "160, 1.3 s"),
     ("broadcast", 128 * KIB, "600, 1324.7 s", "280, 21.4 s", "160, 10.2 s"),
@@ -83,7 +83,8 @@ class Parameters:
     `g` is the rest, and contains the latency."""
 
     def __init__(self, network, pair):
-        _, _, _, self.send_times, self.receive_times = network
+        _, latency, _, self.send_times, self.receive_times = network
+        self.latency = float(latency.removesuffix("us")) * 1e-6
         self.pair = pair
         self.found = {}
 
@@ -187,9 +188,7 @@ class Vadhiyar:
             f"costs: {{send: {text_of_times(send)}, receive: {text_of_times(receive)}}}\n"), 1)
 
     def parameters(self, name):
-        found = Parameters(NETWORKS[name], self.on(name, 2))
-        found.latency = float(NETWORKS[name][1].removesuffix("us")) * 1e-6
-        return found
+        return Parameters(NETWORKS[name], self.on(name, 2))
 
     def ms(self, on, collective, schedule, size):
         return on.price(collective, schedule, size)["price_ms"]
@@ -219,8 +218,9 @@ It also gives peak bandwidths: 500 MB/s, 150 MB/s and 100 Mbit/s. The bandwidths
 what messages may have got of them. They and all other figures of the table are assumed:
 
 {table(["machine", "hosts", "latency", "bandwidth", "send a frame", "receive a frame"], rows)}
-A message is cut into *segments*, which are sent one by one. All times are of the virtual clock or
-predicted, which is the same: a run of each tree in the figures below took its predicted time.
+A message is cut into *segments*, which are sent one by one. Times are predicted, except those of
+the searches, which ran on the virtual clock. [Figures 10 to
+15](#figures-10-to-15-predictions-of-a-broadcast-of-256-kib) compare predicted times with runs.
 """
 
     # ---- algorithms
@@ -532,7 +532,7 @@ hosts:
 - **Figures 6, 7 and 9** show the model. Figure 9 is the function `recurrence` of
   `bench/evaluation/vadhiyar.py`.
 - **Figure 8** has the times of single sends, and steps where a buffer is full. No program here
-  prints them. The key `window` of a config's `costs` has the same effect.
+  prints them.
 - **Real machines.** The paper's figures are in pictures that we did not have, so that single times
   are not compared.
 """
