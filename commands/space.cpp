@@ -18,6 +18,7 @@
 #include "base/visible.hpp"
 #include "commands/commands.hpp"
 #include "pastset/any_change.hpp"
+#include "pastset/shared/names.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/runtime.hpp"
 
@@ -35,19 +36,19 @@ struct SpaceOptions {
 /// 1234 (solver), mapped by 1250 (monitor)".
 std::string whose(const SharedSpace& space) {
   const pastset::SharedMapping& mapping = space.mapping();
-  const auto processes = mapping.processes();
+  const auto processes = mapping.processes().all();
   std::string owner;
   std::vector<std::string> others;
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
     if (processes[i].pid == 0 || processes[i] == runtime::ProcessIdentity::of_caller()) continue;
     std::string who =
-        fmt::format("{} ({})", processes[i].pid, base::visible(mapping.process_name(i)));
-    if (mapping.owner() == i)
+        fmt::format("{} ({})", processes[i].pid, base::visible(mapping.processes().name_of(i)));
+    if (mapping.processes().owner() == i)
       owner = "owned by " + who;
     else
       others.push_back(std::move(who));
   }
-  if (const auto dead = mapping.dead_owner())
+  if (const auto dead = mapping.processes().dead_owner())
     owner = fmt::format("whose owner, {}, has died", base::visible(*dead));
   if (owner.empty() || others.empty())
     return owner + (others.empty() ? "" : fmt::format("mapped by {}", fmt::join(others, ", ")));
@@ -61,8 +62,8 @@ std::string what(const SharedSpace& space) {
 }
 
 void list_spaces() {
-  std::vector<std::string> names = pastset::SharedMapping::names();
-  for (std::string& name : pastset::SharedMapping::others()) names.push_back(std::move(name));
+  std::vector<std::string> names = pastset::shared::open_names();
+  for (std::string& name : pastset::shared::others_names()) names.push_back(std::move(name));
   for (const std::string& name : names) {
     try {
       const auto space = SharedSpace::map(name);
@@ -112,7 +113,7 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
     } catch (const pastset::Expired&) {
       return element.newest(number);
     } catch (const pastset::ProcessDied& died) {
-      if (space.mapping().dead_owner()) throw;
+      if (space.mapping().processes().dead_owner()) throw;
       if (!std::exchange(is_reported, true))
         std::cout << base::visible(died.what()) << "; waiting for another\n" << std::flush;
     }

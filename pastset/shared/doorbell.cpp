@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "pastset/shared/cleanup.hpp"
+
 namespace pastset {
 namespace {
 
@@ -24,7 +26,7 @@ Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(
       mapping_->segment().processes[mapping_->me()].bell, [this] { on_ring(); },
       [this](runtime::ProcessIdentity gone) {
         try {
-          return mapping_->clear(gone);
+          return shared::clear(*mapping_, gone);
         } catch (const ElementError&) {
           return false;
         }
@@ -62,7 +64,7 @@ void Doorbell::on_ring() {
     const runtime::Lock lock(mutex_);
     if (const std::uint32_t now = mapping_->segment().process_changes; now != process_changes_) {
       process_changes_ = now;
-      std::vector<runtime::ProcessIdentity> others = mapping_->processes();
+      std::vector<runtime::ProcessIdentity> others = mapping_->processes().all();
       std::erase(others, runtime::ProcessIdentity(others[mapping_->me()]));
       std::erase(others, runtime::ProcessIdentity{});
       threads_->listen_for(std::move(others));

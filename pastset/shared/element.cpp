@@ -126,7 +126,7 @@ Stored SharedElement::read_newest() const { return read(log_.numbers().last - 1)
 Stored SharedElement::take_oldest() {
   Stored oldest = read(log_.numbers().first);
   log_.users().note_taker();
-  log_.take_first();
+  log_.range().take_first();
   log_.admit();
   return oldest;
 }
@@ -164,7 +164,7 @@ void SharedElement::axe(std::uint64_t number) {
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
   log_.users().note_taker();
-  log_.free_to(number);
+  log_.range().free_to(number);
   if (log_.line().is_empty()) return;
   log_.users().note_change();  // moves of other processes may now find memory
   settle(wakes);

@@ -10,7 +10,7 @@
 #include "base/payload.hpp"
 #include "pastset/element.hpp"
 #include "pastset/shared/doorbell.hpp"
-#include "pastset/shared/log.hpp"
+#include "pastset/shared/log/log.hpp"
 #include "pastset/shared/withdrawn_moves.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"

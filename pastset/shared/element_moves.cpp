@@ -32,10 +32,10 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   std::optional<SharedLog::Room> room;
   {
     const Hold hold(*this);
-    room = log_.share().spare_room(bytes, log_.tuples_to_keep());
+    room = log_.tuples().memory().spare_room(bytes, log_.range().tuples_to_keep());
   }
   if (!room) return base::Buffer(bytes);
-  std::byte* const at = mapping_->arena().at(room->place, bytes);
+  std::byte* const at = mapping_->arena().extents().at(room->place, bytes);
   if (at == nullptr) return base::Buffer(bytes);
   const std::uint32_t extent = room->held.extent();
   base::Buffer buffer = base::Buffer::adopt_shared(
@@ -54,10 +54,10 @@ SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   if (incoming.room || tuple.size() <= ElementArena::copied_while_held_max) return incoming;
   {
     const Hold hold(*this);
-    incoming.room = log_.share().room_ahead(tuple.size(), log_.tuples_to_keep());
+    incoming.room = log_.tuples().memory().room_ahead(tuple.size(), log_.range().tuples_to_keep());
   }
   if (!incoming.room) return incoming;
-  std::byte* const at = mapping_->arena().at(incoming.room->place, tuple.size());
+  std::byte* const at = mapping_->arena().extents().at(incoming.room->place, tuple.size());
   if (at != nullptr)
     std::memcpy(at, tuple.data(), tuple.size());
   else
@@ -66,7 +66,7 @@ SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
 }
 
 bool SharedElement::append(Incoming& incoming) {
-  return log_.line().is_empty() && log_.has_room() &&
+  return log_.line().is_empty() && log_.range().has_room() &&
          log_.append(incoming.tuple.bytes(), incoming.room);
 }
 

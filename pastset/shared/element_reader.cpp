@@ -44,17 +44,17 @@ std::optional<Stored> SharedElementReader::glance(std::uint64_t number) const {
 }
 
 bool SharedElementReader::has(std::uint64_t number) const {
-  return number < log_.numbers_now().last;
+  return number < log_.range().numbers_now().last;
 }
 
 bool SharedElementReader::has_newest(std::uint64_t from) const {
-  const SharedLog::Numbers it = log_.numbers_now();
+  const SharedLog::Numbers it = log_.range().numbers_now();
   return it.oldest < it.last && from < it.last;
 }
 
 Stored SharedElementReader::read_kept(std::uint64_t number) const {
   if (auto stored = glance(number)) return std::move(*stored);
-  throw waiters_.expired(number, log_.numbers_now().oldest);
+  throw waiters_.expired(number, log_.range().numbers_now().oldest);
 }
 
 /// Copies the newest tuple. If that tuple is dropped during the copy, there is a newer tuple, and
@@ -62,13 +62,13 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
 /// attempts.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
-    if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
+    if (auto stored = glance(log_.range().numbers_now().last - 1)) return stored;
   return std::nullopt;
 }
 
 Stored SharedElementReader::read_newest() const {
   if (auto stored = newest_now(0)) return std::move(*stored);
-  const SharedLog::Numbers it = log_.numbers_now();
+  const SharedLog::Numbers it = log_.range().numbers_now();
   throw waiters_.expired(it.last, it.oldest);
 }
 
@@ -105,12 +105,12 @@ std::optional<Stored> SharedElementReader::try_newest() const {
 
 std::uint64_t SharedElementReader::first() const {
   refuse_deleted();
-  return log_.numbers_now().first;
+  return log_.range().numbers_now().first;
 }
 
 std::uint64_t SharedElementReader::last() const {
   refuse_deleted();
-  return log_.numbers_now().last;
+  return log_.range().numbers_now().last;
 }
 
 std::uint64_t SharedElementReader::delta() const {
@@ -196,7 +196,7 @@ bool SharedElementReader::cancel(Access& access) {
 }
 
 std::string SharedElementReader::lateness(const Access& access) const {
-  return waiters_.no_tuple(std::max(access.number, log_.numbers_now().last));
+  return waiters_.no_tuple(std::max(access.number, log_.range().numbers_now().last));
 }
 
 void SharedElementReader::watch(AnyChange& watcher) {

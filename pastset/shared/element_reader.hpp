@@ -8,7 +8,7 @@
 
 #include "pastset/element.hpp"
 #include "pastset/shared/doorbell.hpp"
-#include "pastset/shared/log.hpp"
+#include "pastset/shared/log/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 

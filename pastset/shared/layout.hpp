@@ -18,6 +18,7 @@ namespace pastset::shared {
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
+inline constexpr auto relaxed = std::memory_order_relaxed;
 
 inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a Word
 /// Number of extents (ranges of memory for large tuples) in the arena. If no element has more than
@@ -159,6 +160,11 @@ inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_
   const Process& it = segment.processes.at(process);
   if (it.state == Process::nobody) return {};
   return {it.pid, it.started};
+}
+
+/// Returns the bytes of an element's region: its entries and the line.
+constexpr std::uint64_t region_bytes(const SharedSizes& sizes) {
+  return sizes.slots * sizeof(Slot) + sizes.line * sizeof(Waiting);
 }
 
 inline constexpr std::size_t segment_head_bytes = in_pages(sizeof(Segment));

@@ -9,14 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/descriptor.hpp"
 #include "base/units.hpp"
 #include "pastset/errors.hpp"
 #include "pastset/shared/access.hpp"
-#include "pastset/shared/arena.hpp"
+#include "pastset/shared/arena/arena.hpp"
 #include "pastset/shared/layout.hpp"
+#include "pastset/shared/process_table.hpp"
 #include "runtime/processes/between_processes.hpp"
 #include "runtime/processes/descriptor_door.hpp"
 
@@ -43,7 +43,7 @@ class ProcessDied : public ElementError {
 /// Blocks:      for the lock of the space, at most lock_patience().
 /// Locks:       contain the pid of their holder. A new process may have the same pid as a dead
 ///              process. The new process therefore first releases the locks of the dead process.
-class SharedMapping final : public runtime::SharedLock::Holders {
+class SharedMapping {
  public:
   struct Options {
     /// Memory limit, rounded up to whole pages. A page costs memory once it is used.
@@ -69,10 +69,6 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   ///         if the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
-  /// Returns the names of this user's open spaces that live processes map.
-  static std::vector<std::string> names();
-  /// Returns the other users' spaces that this user may map, as "alice/solver".
-  static std::vector<std::string> others();
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;
@@ -91,19 +87,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Whether this process made the mapping. False in the child of a fork, which inherits the
   /// mapping of its parent.
   bool is_ours() const;
-
-  bool lives(std::uint32_t pid) const override;
-  /// Returns the processes that map the space, by index. Unused entries are zeros.
-  std::vector<runtime::ProcessIdentity> processes() const;
-  std::string process_name(std::uint32_t process) const;
-  /// Returns the owner: the process that made the space. Returns nullopt after that process has
-  /// detached properly.
-  std::optional<std::uint32_t> owner() const;
-  /// If the owner has died, returns a text about the owner such as "process 1234 (solver)", even
-  /// after another process has got the owner's entry. Otherwise returns nullopt.
-  std::optional<std::string> dead_owner() const;
-  /// Wakes processes of the space: bit i of `processes` stands for the process with index i.
-  void ring(std::uint32_t processes) const;
+  const ProcessTable& processes() const { return processes_; }
 
   /// Scope in which this process holds a lock of the space. `of` tells in error messages what the
   /// lock guards.
@@ -135,39 +119,28 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// caller stops waiting, and tries again later.
   static constexpr base::Nanos brief_patience{20'000'000};
 
-  /// Removes what a dead process has left: its locks, waiting moves, holds and entry. Does nothing
-  /// if an earlier call has removed them. Returns false if another process holds a lock that is
-  /// needed. The entry of the dead process then stays, and a later call must remove the entry.
-  bool clear(const runtime::ProcessIdentity& process);
-
  private:
   SharedMapping(base::Descriptor memory, std::size_t mapped_bytes, const Options& options);
-  static std::shared_ptr<SharedMapping> map_own(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, uid_t user,
                                             const Options& options);
-  void check_head(uid_t user) const;
-  std::string who(std::uint32_t process) const;
   void join();
-  std::uint32_t free_place() const;
-  bool clear_all_of(const runtime::ProcessIdentity& process);
-  bool clear_place(std::uint32_t process);
-  template <class View>
-  bool clear_in(View view, std::uint32_t process, const std::string& who,
-                base::Nanos patience) const;
-  void free_place_of(std::uint32_t process);
-  void leave();
   base::Descriptor memory_;
   const bool may_write_;
   const std::size_t mapped_bytes_, bytes_;
   base::Nanos lock_patience_;
   const std::string process_name_;
   std::byte* base_ = nullptr;
+  const ProcessTable processes_{*this};
   std::unique_ptr<SharedArena> arena_;
   std::unique_ptr<runtime::DescriptorDoor> door_;
   const std::uint32_t pid_;
   std::uint32_t forks_ = 0;
   std::uint32_t me_ = shared::processes_max;
 };
+
+/// Returns the error for a value `what` of an element that another process must have overwritten.
+SharedSpaceError invalid_value(const SharedMapping& mapping, const shared::Element& element,
+                               const std::string& what);
 
 /// Writes text and a terminating zero. The text is cut to `most - 1` bytes.
 template <std::size_t most>

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -132,6 +133,13 @@ std::vector<Found> find_named(const std::string& name) {
 }
 
 // ---- spaces of other users -------------------------------------------------------------------
+
+std::vector<std::string> open_names() {
+  std::set<std::string> names;
+  for (Found& one : find_spaces())
+    if (is_open(one)) names.insert(std::move(one.name));
+  return {names.begin(), names.end()};
+}
 
 std::optional<OthersName> parse_others_name(const std::string& text) {
   const std::size_t at = text.find('/');

@@ -36,6 +36,9 @@ bool is_orphan(const Found& found);
 /// begin with `name` and a dot.
 std::vector<Found> find_named(const std::string& name);
 
+/// Returns the names of this user's open spaces that live processes map.
+std::vector<std::string> open_names();
+
 /// Name of a space of another user, such as "alice/solver".
 struct OthersName {
   std::string user, name;
@@ -48,7 +51,7 @@ std::optional<OthersName> parse_others_name(const std::string& text);
 /// descriptor if there is no such space.
 /// Throws: SharedSpaceError if several spaces match.
 base::Descriptor ask_for(const OthersName& name);
-/// Returns the names of all other users' spaces, as "alice/solver".
+/// Returns the other users' spaces that this user may map, as "alice/solver".
 std::vector<std::string> others_names();
 
 }  // namespace pastset::shared

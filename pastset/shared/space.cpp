@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "pastset/shared/element.hpp"
@@ -65,7 +66,7 @@ std::unique_ptr<SharedSpace> SharedSpace::map(base::Descriptor memory, const Opt
 std::size_t SharedSpace::bytes_of(std::span<const SharedSizes> elements) {
   std::size_t bytes = shared::segment_head_bytes;
   for (const SharedSizes& one : elements)
-    bytes += in_pages(SharedLog::region_bytes(one)) + whole_extents(one).arena_bytes;
+    bytes += in_pages(shared::region_bytes(one)) + whole_extents(one).arena_bytes;
   return in_pages(bytes);
 }
 
@@ -142,15 +143,15 @@ SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
     if (shown.held_by) return shown;
     locked.emplace(log);
   }
-  shown.numbers = log.numbers_now();
+  shown.numbers = log.range().numbers_now();
   shown.delta = one.delta;
   shown.keep_newest = one.keep_newest;
   shown.blocked_movers = one.line_count;
   shown.slots = one.slots;
   shown.arena_bytes = one.arena_bytes;
-  shown.arena_bytes_used = log.share().bytes_used();
+  shown.arena_bytes_used = log.tuples().memory().bytes_used();
   shown.mark = log.users().mark().value_or("").text;
-  const auto processes = mapping_->processes();
+  const auto processes = mapping_->processes().all();
   for (std::uint32_t process = 0; process < shared::processes_max; ++process)
     if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
   return shown;
@@ -240,7 +241,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         fmt::format("shared space '{}', which may only be read here, has no "
                     "element '{}'",
                     mapping_->name(), name));
-  if (const auto owner = mapping_->dead_owner())
+  if (const auto owner = mapping_->processes().dead_owner())
     throw ProcessDied(
         fmt::format("shared space '{}' gets no element '{}': {}, which owned it, has "
                     "died",
@@ -263,7 +264,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
     end = std::max(end, taken.back().end);
     arena_bytes += one.arena_bytes;
   }
-  const Region region = free_region(std::move(taken), SharedLog::region_bytes(whole));
+  const Region region = free_region(std::move(taken), shared::region_bytes(whole));
   end = in_pages(std::max(end, region.end));
   if (chosen == shared_elements_max || end > mapping_->bytes() ||
       arena_bytes > mapping_->bytes() - end)
@@ -276,8 +277,9 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   const SharedMapping::Locked locked(*mapping_, one.lock, name);
   segment.regions_end = end;
   describe(one, region, options, whole);
-  mapping_->arena().forget_beyond(chosen, 0);
-  SharedLog(*mapping_, chosen).clear();
+  mapping_->arena().extents().forget_beyond(chosen, 0);
+  // Erases the tuples and the line of elements that used this memory before.
+  std::memset(mapping_->at(region.begin), 0, shared::region_bytes(whole));
   write_text(one.name, name);
   write_text(one.tuple_template, text);
   ++one.generation;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pastset/shared/doorbell.hpp"
-#include "pastset/shared/log.hpp"
+#include "pastset/shared/log/log.hpp"
 #include "pastset/space.hpp"
 
 namespace pastset {

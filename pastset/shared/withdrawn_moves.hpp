@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "pastset/shared/log.hpp"
+#include "pastset/shared/log/log.hpp"
 
 namespace pastset {
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "pastset/any_change.hpp"
+#include "pastset/shared/names.hpp"
 #include "tests/pastset/shared_space_scene.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/thrown.hpp"
@@ -75,7 +76,7 @@ TEST_CASE("shared access: with read access other users read and wait but cannot 
   const std::string name = own_name() + ".run";
   Between<std::atomic<int>> stage;
   Stranger stranger([&](runtime::Runtime& runtime) {
-    const auto others = pastset::SharedMapping::others();
+    const auto others = pastset::shared::others_names();
     expect(std::count(others.begin(), others.end(), "root/" + name) == 1, "not listed");
     const auto space = SharedSpace::map("root/" + name.substr(0, name.size() - 4));
     expect(!space->mapping().may_write(), "may write");
@@ -102,7 +103,7 @@ TEST_CASE("shared access: with read access other users read and wait but cannot 
     CHECK(stranger.wait() == 0);
     CHECK(element->first() == 0);
     // A process with a read-only mapping is not in the table of processes.
-    CHECK(space->mapping().processes().at(1).pid == 0);
+    CHECK(space->mapping().processes().all().at(1).pid == 0);
   });
 }
 
@@ -131,7 +132,7 @@ TEST_CASE("shared access: with write access other users act like any process") {
       back->axe(stored.number);
     }
     // The process that owns the element is killed. The waiting read then ends with an error.
-    kill(static_cast<pid_t>(space->mapping().processes().at(1).pid), SIGKILL);
+    kill(static_cast<pid_t>(space->mapping().processes().all().at(1).pid), SIGKILL);
     CHECK_THROWS_AS(back->observe(soon(runtime)), pastset::ProcessDied);
     CHECK(stranger.wait() == 128 + SIGKILL);
   });
@@ -141,7 +142,7 @@ TEST_CASE("shared access: a space is found only when it is open") {
   const std::string name = own_name();
   const auto mapping = pastset::SharedMapping::make(name, {});
   const auto is_named = [&] {
-    const auto names = pastset::SharedMapping::names();
+    const auto names = pastset::shared::open_names();
     return std::count(names.begin(), names.end(), name) == 1;
   };
   CHECK_FALSE(is_named());
@@ -157,7 +158,7 @@ TEST_CASE("shared access: a space is not found before its initial elements exist
   Between<std::atomic<int>> stage;
   Forked finder([&](runtime::Runtime& runtime) {
     for (*stage = 1; *stage < 3;) {
-      const auto names = pastset::SharedMapping::names();
+      const auto names = pastset::shared::open_names();
       const bool is_named = std::count(names.begin(), names.end(), name) > 0;
       try {
         const auto space = SharedSpace::map(name);

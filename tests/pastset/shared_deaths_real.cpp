@@ -178,7 +178,7 @@ TEST_CASE("shared space: a later process detects the death of the owner without 
         return;
       }
       const auto space = SharedSpace::map(name);
-      CHECK(space->mapping().dead_owner() == who);
+      CHECK(space->mapping().processes().dead_owner() == who);
       CHECK_THROWS_AS(space->find("e")->move(tuple_of(1), soon(runtime)), ProcessDied);
     });
   }
@@ -195,7 +195,7 @@ TEST_CASE("shared space: an owner that detaches causes no error") {
     auto second = element->start_observe(1);
     *stage = 2;
     CHECK(owner.wait() == 0);
-    CHECK(space->mapping().owner() == std::nullopt);
+    CHECK(space->mapping().processes().owner() == std::nullopt);
     CHECK(value_of(element->observe(soon(runtime))) == 7);
     element->move(tuple_of(8), soon(runtime));
     CHECK(value_of(second.wait(soon(runtime))) == 8);

@@ -185,7 +185,7 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
     });
     wait_until(runtime, [&] { return blocked_movers(*other) == 2; });
     Holder holder(runtime, *other);
-    space->mapping().ring(~std::uint32_t{0});
+    space->mapping().processes().ring(~std::uint32_t{0});
     CHECK_THROWS_AS(moved.wait(soon(runtime)), SharedSpaceError);
     mover.join();
     CHECK_THAT(blocked_error, Catch::Contains("has held the lock of an element for more than 100"));
@@ -317,8 +317,8 @@ TEST_CASE("shared space: the child of a fork can only release it and does not af
   });
   CHECK(child.wait() == 0);
   const pastset::SharedMapping& mapping = space->mapping();
-  CHECK(mapping.owner() == mapping.me());
-  CHECK(mapping.processes().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
+  CHECK(mapping.processes().owner() == mapping.me());
+  CHECK(mapping.processes().all().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
   CHECK(element->observe().number == 0);
   element->axe(0);
   // Next to the pinned tuple, the memory has room for only one more tuple of 500 values.
@@ -340,7 +340,8 @@ TEST_CASE(
   element->observe();
   element->axe(0);
   CHECK(space->show().at(0).arena_bytes_used == 0);
-  CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
+  CHECK(left.lock.lock(nobody, space->mapping().processes(), 0ms) ==
+        runtime::SharedLock::Found::clean);
   left.line_count = 5;
   // A process that dies before its move is complete leaves the value 2 in this entry. A process
   // that dies before it has freed the extent leaves ~0.
@@ -385,7 +386,7 @@ TEST_CASE("shared space: a process without free descriptors declares no other pr
     *stage = 2;
     wait_until(runtime, [&] { return *stage == 3; });
     runtime.sleep_for(200ms);
-    const auto processes = space->mapping().processes();
+    const auto processes = space->mapping().processes().all();
     CHECK(std::count_if(processes.begin(), processes.end(),
                         [](const auto& one) { return one.pid != 0; }) == 4);
   });

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "pastset/shared/names.hpp"
 #include "tests/pastset/shared_space_scene.hpp"
 
 namespace shared_space_scene {
@@ -98,7 +99,7 @@ inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name,
 inline void say_state(const std::string& name) {
   Forked([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name, {.lock_patience = 1s});
-    for (const runtime::ProcessIdentity& one : space->mapping().processes())
+    for (const runtime::ProcessIdentity& one : space->mapping().processes().all())
       if (one.pid != 0) std::fprintf(stderr, "mapped by %u\n", one.pid);
     for (const SharedSpace::Shown& one : space->show()) {
       std::fprintf(stderr, "oldest %lu, first %lu, last %lu, %lu movers blocked, arena %lu\n",
@@ -183,7 +184,7 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
   for (const std::size_t observer : {1, 3}) others[observer].wait();
   tally->observers_have_ended = true;
   CHECK(last.wait() == 0);
-  const auto left = pastset::SharedMapping::names();
+  const auto left = pastset::shared::open_names();
   CHECK(std::count(left.begin(), left.end(), name) == 0);
   const std::uint64_t lost = count_lost(*tally);
   INFO(tally->next << " moves, " << lost << " of them or their observers were killed");

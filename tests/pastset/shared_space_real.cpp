@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "pastset/any_change.hpp"
+#include "pastset/shared/names.hpp"
 #include "tests/pastset/shared_kills.hpp"
 #include "tests/support/resources.hpp"
 #include "tests/support/thrown.hpp"
@@ -220,7 +221,7 @@ TEST_CASE("shared space: a name is found as long as a process maps the space") {
   const std::string name = own_name();
   {
     const auto space = SharedSpace::make(name);
-    const auto names = pastset::SharedMapping::names();
+    const auto names = pastset::shared::open_names();
     CHECK(std::count(names.begin(), names.end(), name) == 1);
     CHECK_THAT(thrown<std::exception>([&] { SharedSpace::make(name); }),
                Catch::Contains("already"));
@@ -254,7 +255,7 @@ TEST_CASE("shared space: repeated mapping and leaving leaves nothing behind") {
   for (int i = 0; i < 2000 && open_descriptors() != before; ++i) pause(5ms);
   CHECK(open_descriptors() == before);
   CHECK(last.st_blocks <= first.st_blocks + 64);
-  const auto processes = space->mapping().processes();
+  const auto processes = space->mapping().processes().all();
   CHECK(std::count_if(processes.begin(), processes.end(),
                       [](const auto& one) { return one.pid != 0; }) == 1);
 }

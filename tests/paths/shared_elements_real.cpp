@@ -210,8 +210,9 @@ TEST_CASE("shared elements: others may map a host's space as far as the config a
     base::Descriptor handed_out = runtime::DescriptorDoor::knock(door.user, door.name);
     if (!handed_out || !door.name.starts_with("alpha-0.")) continue;
     const auto space = pastset::SharedSpace::map(base::Descriptor(dup(handed_out.get())));
-    const auto owner = space->mapping().owner();
-    if (owner && space->mapping().processes().at(*owner).pid == static_cast<std::uint32_t>(pid))
+    const auto owner = space->mapping().processes().owner();
+    if (owner &&
+        space->mapping().processes().all().at(*owner).pid == static_cast<std::uint32_t>(pid))
       memory = std::move(handed_out);
   }
   REQUIRE(memory);

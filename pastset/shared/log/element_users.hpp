@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_users.hpp — processes that use one shared element, and waits for them
+// pastset/shared/log/element_users.hpp — processes that use one shared element, and waits for them
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -30,7 +30,7 @@ class ElementUsers {
   /// Makes this process listen, and its Doorbell thread call on_ring() soon.
   void ring_this_process() {
     listen();
-    mapping_.ring(my_bit());
+    mapping_.processes().ring(my_bit());
   }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
   /// Counts a change. The listening processes must then be woken (take_rings()).

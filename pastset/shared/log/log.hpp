@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.hpp — tuples and waiting moves of one element, in shared memory
+// pastset/shared/log/log.hpp — tuples and waiting moves of one element, in shared memory
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +10,14 @@
 #include <string_view>
 
 #include "base/payload.hpp"
-#include "pastset/shared/element_arena.hpp"
-#include "pastset/shared/element_users.hpp"
-#include "pastset/shared/line.hpp"
+#include "pastset/shared/log/element_users.hpp"
+#include "pastset/shared/log/line.hpp"
+#include "pastset/shared/log/tuple_range.hpp"
+#include "pastset/shared/log/tuple_store.hpp"
 #include "pastset/shared/mapping.hpp"
 #include "pastset/shared/sizes.hpp"
 
 namespace pastset {
-
-/// Thrown if a shared element has no room for a tuple and the move cannot wait for room.
-class SharedSpaceFull : public ElementError {
- public:
-  using ElementError::ElementError;
-};
 
 /// The part of an element that is in shared memory: everything except the waiters of each process.
 /// All processes change it, and each may die in the middle of a change.
@@ -42,9 +37,6 @@ class SharedSpaceFull : public ElementError {
 class SharedLog {
  public:
   SharedLog(const SharedMapping& mapping, std::uint32_t index);
-  static std::uint64_t region_bytes(const SharedSizes& sizes);
-
-  void clear();  ///< erases the tuples and the line of a deleted element
 
   /// Scope in which this process holds the element. try_take() must have returned true before. The
   /// destructor releases the element.
@@ -65,17 +57,14 @@ class SharedLog {
   SharedSpaceError held_for_long() const;
   void let_go();  ///< releases the element; wakes listening processes after a change
 
-  struct Numbers {
-    std::uint64_t oldest = 0, first = 0, last = 0;
-  };
-  Numbers numbers() const;
+  using Numbers = TupleRange::Numbers;
+  Numbers numbers() const { return range_.numbers(); }
+  TupleRange& range() const { return range_; }
   shared::Element& element() const { return element_; }
-  const SharedSizes& sizes() const { return sizes_; }
   bool is_deleted() const;  ///< may be called without a lock
 
   // ---- tuples
 
-  bool has_room() const;
   /// Whether a move that finds no room waits. If false, such a move fails.
   bool may_wait() const;
   using Room = SharedArena::Room;
@@ -85,20 +74,16 @@ class SharedLog {
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
   /// Returns a tuple. A large tuple stays in memory until the last copy of the payload is
   /// destroyed.
-  base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const;
-  void take_first();  ///< increments `first` after a tuple was observed
-  void free_to(std::uint64_t number);
+  base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const {
+    return tuples_.read(slot_of(number), mapping);
+  }
   std::string why_no_room() const;
-  ElementArena& share() const { return *share_; }
-  /// Returns how many further tuples the element can keep before keep_newest drops the oldest one;
-  /// 0 without keep_newest.
-  std::uint64_t tuples_to_keep() const;
+  TupleStore& tuples() const { return tuples_; }
 
   // ---- line of waiting moves, and processes
 
   SharedLine& line() { return *line_; }
-  ElementUsers& users() { return users_; }
-  const ElementUsers& users() const { return users_; }
+  ElementUsers& users() const { return users_; }
   /// Adds a move to the line, and returns its place there. `room` is the memory in which its tuple
   /// is already stored, if any. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
@@ -111,7 +96,6 @@ class SharedLog {
 
   // ---- reads without a lock, for read-only processes
 
-  Numbers numbers_now() const;
   /// Returns a copy of a tuple. Returns nullopt if the tuple does not exist any more, or if it was
   /// dropped during the copy.
   std::optional<base::Payload> glance(std::uint64_t number) const;
@@ -127,32 +111,18 @@ class SharedLog {
   shared::Slot& slot_of(std::uint64_t number) const { return slots_[number % sizes_.slots]; }
   void mend_present();
   void mend();
-  void drop_beyond_newest();
-  std::optional<ElementArena::Place> place(std::span<const std::byte> tuple,
-                                           std::optional<Room>& room);
-  void refuse_what_never_fits(std::size_t bytes) const;
-  void note_tuple(const shared::Slot& slot, std::uint64_t number);
-  void store_oldest(std::uint64_t number);
   bool store_in_line(std::uint32_t at, std::span<const std::byte> tuple, std::optional<Room>& room);
-  struct Bytes {
-    std::span<const std::byte> large;  ///< bytes of a large tuple, in its extent
-    std::uint32_t extent = 0;
-    base::Payload small;
-  };
-  Bytes bytes_of(const shared::Slot& slot) const;
-  SharedArena& arena() const { return mapping_.arena(); }
-  [[noreturn]] void fail(const std::string& what) const;
-  std::string name() const { return read_text(element_.name); }
 
   const SharedMapping& mapping_;
   const std::uint32_t index_;
   shared::Element& element_;
-  SharedSizes sizes_;
+  const SharedSizes sizes_;
+  const std::uint64_t generation_;
   shared::Slot* slots_ = nullptr;
-  ElementUsers users_;
+  mutable ElementUsers users_;
+  mutable TupleRange range_;
+  mutable TupleStore tuples_;
   std::optional<SharedLine> line_;
-  mutable std::optional<ElementArena> share_;
-  std::uint64_t generation_ = 0;
 };
 
 }  // namespace pastset

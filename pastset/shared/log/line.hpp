@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/line.hpp — the line of a shared element: moves that wait for room
+// pastset/shared/log/line.hpp — the line of a shared element: moves that wait for room
 #pragma once
 #include <cstdint>
 #include <map>
 #include <optional>
 
-#include "pastset/shared/arena.hpp"
-#include "pastset/shared/element_users.hpp"
+#include "pastset/shared/arena/arena.hpp"
 #include "pastset/shared/layout.hpp"
+#include "pastset/shared/log/element_users.hpp"
 
 namespace pastset {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/line.cpp — order of the waiting moves, and the end of a wait
-#include "pastset/shared/line.hpp"
+// pastset/shared/log/line.cpp — order of the waiting moves, and the end of a wait
+#include "pastset/shared/log/line.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.cpp — placement of the tuples of one element in the arena
-#include "pastset/shared/element_arena.hpp"
+// pastset/shared/arena/element_arena.cpp — placement of the tuples of one element in the arena
+#include "pastset/shared/arena/element_arena.hpp"
 
 #include <atomic>
 
@@ -51,32 +51,24 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
     return true;
   }
   if (element_.is_guest.load(std::memory_order_relaxed) == 0 &&
-      arena_.charged_to(extent) != charge_)
+      arena_.extents().entry(extent).charge != charge_)
     element_.is_guest = 1;
-  arena_.note_tuple(index_, extent, number);
+  arena_.extents().note_tuple(index_, extent, number);
   return true;
-}
-
-/// Wakes the processes whose moves into other elements wait for memory. Moves into this element
-/// look for memory again anyway.
-void ElementArena::note_gone() const {
-  if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  arena_.notify_waiting_writers();
 }
 
 /// Completes or undoes two changes that a dead process may have left unfinished. The process may
 /// have noted a tuple that it did not append. It may also have opened an extent that is not yet the
 /// chunk, or not yet have closed an extent that is no longer the chunk.
 void ElementArena::mend(std::uint64_t last) {
-  arena_.forget_beyond(index_, last, element_.chunk - 1);
+  arena_.extents().forget_beyond(index_, last, element_.chunk - 1);
 }
 
 // ---- chunk: common extent of smaller tuples --------------------------------------------------
 
 bool ElementArena::has_chunk_for(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
-  const SharedArena::Range range = arena_.range_of(extent);
+  const ExtentTable::Range range = arena_.extents().range_of(extent);
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
   if (range.bytes < lines) return false;
   if (used <= range.bytes - lines && used % line_bytes == 0) return true;
@@ -88,7 +80,7 @@ bool ElementArena::has_chunk_for(std::uint64_t lines) {
 /// Whether no tuple is in the chunk, and no process reads or writes there.
 /// Requires: there is a chunk.
 bool ElementArena::is_chunk_empty() const {
-  return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
+  return element_.chunk_newest <= element_.oldest && !arena_.extents().is_held(element_.chunk - 1);
 }
 
 /// Frees the chunk if it is empty, because a tuple needs its memory. Returns false if there is no
@@ -106,7 +98,7 @@ ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
   element_.chunk_used.store(used + lines, std::memory_order_relaxed);
-  return {arena_.range_of(extent).place + used, extent};
+  return {arena_.extents().range_of(extent).place + used, extent};
 }
 
 bool ElementArena::begin_chunk() {
@@ -114,7 +106,7 @@ bool ElementArena::begin_chunk() {
   if (!room) return false;
   leave_chunk();
   const std::uint32_t extent = room->held.extent();
-  arena_.open(index_, extent);
+  arena_.extents().open(index_, extent);
   element_.chunk_used = 0;
   element_.chunk_newest = 0;
   element_.chunk = extent + 1;
@@ -127,7 +119,7 @@ void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;
   element_.chunk = 0;
-  arena_.close(index_, chunk - 1, element_.chunk_newest);
+  arena_.extents().close(index_, chunk - 1, element_.chunk_newest);
 }
 
 }  // namespace pastset

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_users.cpp — users of a shared element, and errors after a user's death
-#include "pastset/shared/element_users.hpp"
+// pastset/shared/log/element_users.cpp — users of a shared element, and errors after a user's death
+#include "pastset/shared/log/element_users.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,7 @@
 namespace pastset {
 
 void ElementUsers::note_change() {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  element_.changes.store(element_.changes.load(relaxed) + 1, std::memory_order_release);
+  element_.changes.store(element_.changes.load(shared::relaxed) + 1, std::memory_order_release);
   to_ring_ |= element_.listeners.load() & ~my_bit();
 }
 
@@ -41,7 +40,7 @@ std::exception_ptr ElementUsers::died(const std::string& who, const char* what) 
 }
 
 std::exception_ptr ElementUsers::why_orphaned() const {
-  const auto owner = mapping_.dead_owner();
+  const auto owner = mapping_.processes().dead_owner();
   return owner ? died(*owner, "which owned the space") : nullptr;
 }
 

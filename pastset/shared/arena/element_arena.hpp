@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.hpp — memory in the arena of a shared space for one element
+// pastset/shared/arena/element_arena.hpp — memory in the arena of a shared space for one element
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "pastset/shared/arena.hpp"
+#include "pastset/shared/arena/arena.hpp"
 #include "pastset/shared/layout.hpp"
 #include "pastset/shared/sizes.hpp"
 
@@ -55,9 +55,6 @@ class ElementArena {
   /// Notes that the element keeps tuple `number` in the extent. Returns false if there is no such
   /// extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Must be called after tuples were dropped. Wakes the processes whose moves wait for memory, if
-  /// the dropped tuples may have been in extents that count towards the limits of other elements.
-  void note_gone() const;
   /// Repairs the element's notes in the arena after the death of a process that held the element.
   void mend(std::uint64_t last);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/arena.hpp — the arena: memory of a shared space for tuples above 48 bytes
+// pastset/shared/arena/arena.hpp — the arena: memory of a shared space for tuples above 48 bytes
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "pastset/shared/arena/extent_table.hpp"
 #include "pastset/shared/layout.hpp"
 #include "runtime/wait.hpp"
 
@@ -69,10 +70,8 @@ class SharedArena {
     Held held;
     std::uint64_t place = 0;
   };
-  struct Range {
-    std::uint64_t place = 0, bytes = 0;
-  };
 
+  const ExtentTable& extents() const { return extents_; }
   /// Takes an extent for a tuple of `bytes` bytes. These bytes count towards the memory limit
   /// `most` of the element that `charge` identifies (charge_of()). Returns nullopt if fewer than
   /// `bytes + spare` bytes of that limit are unused, or if the space has no memory now.
@@ -80,36 +79,12 @@ class SharedArena {
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
   void let_go(std::uint32_t extent);  ///< drops a hold; the last drop wakes waiting moves
-  bool holds(std::uint32_t process, std::uint32_t extent) const;
-  bool is_held(std::uint32_t extent) const;
   /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds that extent
   /// and `bytes` fill more than half of it.
   std::optional<Room> find(std::span<const std::byte> bytes);
-  /// Returns the range of memory of an extent. The range is empty if the extent has no memory, or
-  /// if the fields of the extent are invalid.
-  Range range_of(std::uint32_t extent) const;
-  /// Returns the address of the range; nullptr if the range is not inside the arena.
-  std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
-
-  /// Notes in the shared memory that the element keeps tuple `number` in the extent.
-  /// Requires: the caller holds both the element and the extent.
-  void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// Notes that the element may store further tuples in the extent.
-  void open(std::uint32_t element, std::uint32_t extent);
-  /// Notes that the element stores no further tuple in the extent, and that `beyond - 1` is the
-  /// number of its newest tuple there.
-  void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// Repairs the notes about an element after a process has died while it held the element. That
-  /// process may have called note_tuple() for tuples that it did not append. Drops the notes for
-  /// these tuples: those with the number `last` or above. Keeps the note in the extent with the
-  /// index `open`. For a deleted element, the caller passes 0 as `last`.
-  void forget_beyond(std::uint32_t element, std::uint64_t last,
-                     std::uint32_t open = shared::extents_max);
-
   static std::uint64_t charge_of(std::uint32_t element, std::uint64_t generation) {
     return generation * shared_elements_max + element;
   }
-  std::uint64_t charged_to(std::uint32_t extent) const;
   bool has_extents() const;  ///< whether an extent is free or can be added
   /// Returns how many bytes in use count towards the limit of the element that `charge` identifies.
   std::uint64_t bytes_of(std::uint64_t charge) const;
@@ -124,6 +99,7 @@ class SharedArena {
   void give_back();
 
  private:
+  using Range = ExtentTable::Range;
   struct Seen {
     std::uint32_t extent = 0;
     Range range;
@@ -138,14 +114,11 @@ class SharedArena {
   std::optional<std::uint32_t> take_fresh(const Survey& survey, std::uint64_t bytes);
   bool give_back_one(const Survey& survey) const;
   std::vector<Held> hold_unwanted();
-  bool is_free(std::uint32_t extent) const;
-  bool has_tuples(std::uint32_t extent) const;
   void release_pages(const Range& range) const;
   std::uint64_t bytes_max() const;
-  std::uint32_t known() const;
-  shared::Extent& extent(std::uint32_t index) const;
 
   const SharedMapping& mapping_;
+  const ExtentTable extents_;
   runtime::Mutex mutex_;
   std::vector<std::uint32_t> holds_;  // number of holds of this process on each extent
   // The two members below are used only by give_back(), which always runs in the same thread.
