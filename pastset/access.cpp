@@ -23,16 +23,17 @@ struct StartedAccess final : Access, runtime::Completion, runtime::Pending<Store
     if (!done()) {  // after the end of the operation the element may not exist any more
       const runtime::Reason reason{"a started access of element", element.name(), asked};
       if (!wait(deadline, reason)) {
-        const std::string late = element.lateness(*this);
-        if (cancel()) throw DeadlinePassed(late);
+        std::string late;
+        if (withdraw(&late)) throw DeadlinePassed(late);
         wait(runtime::Deadline::never(), reason);  // cancel() failed: notify() follows soon
       }
     }
     if (error) std::rethrow_exception(error);
     return {number, std::move(tuple)};
   }
-  bool cancel() override {
-    if (done() || is_cancelled || !element.cancel(*this)) return false;
+  bool cancel() override { return withdraw(nullptr); }
+  bool withdraw(std::string* lateness) {
+    if (done() || is_cancelled || !element.cancel(*this, lateness)) return false;
     is_cancelled = true;
     self = nullptr;
     return true;
@@ -53,6 +54,22 @@ runtime::Handle<Stored> start_access(Element& element, Access::Kind kind, std::u
   started->self = started;
   element.begin(*started);
   return runtime::Handle<Stored>(started);
+}
+
+runtime::Handle<Stored> start_move(Element& element, base::Payload payload) {
+  return start_access(element, Access::Kind::move, 0, std::move(payload));
+}
+
+runtime::Handle<Stored> start_observe(Element& element) {
+  return start_access(element, Access::Kind::observe);
+}
+
+runtime::Handle<Stored> start_observe(Element& element, std::uint64_t number) {
+  return start_access(element, Access::Kind::observe_number, number);
+}
+
+runtime::Handle<Stored> start_newest(Element& element, std::uint64_t from) {
+  return start_access(element, Access::Kind::newest, from);
 }
 
 }  // namespace pastset

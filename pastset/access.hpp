@@ -45,10 +45,18 @@ class Access : public runtime::Waiter {
   bool is_waiting = false;
 };
 
-/// Starts a read or a move, and returns the handle of this operation. See Element::start_move() for
-/// the handle. `number` has the meaning of Access::number. `moved` is the tuple to move; a read
-/// needs none.
+// The following functions start an operation and return its handle. The wait() of the handle
+// returns the tuple that was read, or the number of the moved tuple. wait() throws DeadlinePassed
+// if its deadline passes. An operation that has not happened yet is cancelled by the passed
+// deadline, or by the destructor of the handle. The operations are those of pastset/element.hpp.
+
+/// Starts the operation `kind`. `number` has the meaning of Access::number. `moved` is the tuple to
+/// move; a read needs none.
 runtime::Handle<Stored> start_access(Element& element, Access::Kind kind, std::uint64_t number = 0,
                                      base::Payload moved = {});
+runtime::Handle<Stored> start_move(Element& element, base::Payload payload);
+runtime::Handle<Stored> start_observe(Element& element);
+runtime::Handle<Stored> start_observe(Element& element, std::uint64_t number);
+runtime::Handle<Stored> start_newest(Element& element, std::uint64_t from = 0);
 
 }  // namespace pastset

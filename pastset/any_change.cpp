@@ -9,11 +9,11 @@ namespace pastset {
 
 AnyChange::AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock)
     : elements_(std::move(elements)), clock_(clock), changed_at_(elements_.size(), base::Nanos(0)) {
-  for (Element* element : elements_) element->watch(*this);
+  for (Element* element : elements_) element->set_watcher(*this, true);
 }
 
 AnyChange::~AnyChange() {
-  for (Element* element : elements_) element->unwatch(*this);
+  for (Element* element : elements_) element->set_watcher(*this, false);
 }
 
 std::uint64_t AnyChange::count() const {

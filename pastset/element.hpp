@@ -41,6 +41,15 @@ struct ElementOptions {
 /// Whether the caller is inside an X-function, where it must not block.
 bool is_inside_an_x_function();
 
+/// Reasons for which operations of an element may block, besides missing tuples and missing room.
+struct ElementTraits {
+  bool never_keeps_movers = false;  ///< move() never blocks, whatever delta is; no X-function runs
+  bool runs_x_functions = false;    ///< operations run X-functions, which are code of the program
+  /// Other processes can hold a lock of the element. Any operation may have to wait until they
+  /// release it.
+  bool may_be_held = false;
+};
+
 class AnyChange;
 
 /// A log through which threads and processes exchange tuples: writers append, readers read in
@@ -62,8 +71,6 @@ class Element {
   Element(std::string name, Template tuple_template)
       : name_(std::move(name)), template_(std::move(tuple_template)) {}
   virtual ~Element() = default;
-  Element(const Element&) = delete;
-  Element& operator=(const Element&) = delete;
 
   const std::string& name() const { return name_; }
   const Template& tuple_template() const { return template_; }
@@ -75,38 +82,34 @@ class Element {
   /// first-out order. delete_element() ends the wait of all blocked moves. With keep_newest a move
   /// never blocks: it frees the oldest tuple and raises `first` to the number of the oldest kept
   /// tuple. A move that was cancelled may have happened or not. Throws TemplateMismatch.
-  virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
-  std::uint64_t move(const base::Payload& payload) {
-    return move(payload, runtime::Deadline::never());
-  }
+  virtual std::uint64_t move(const base::Payload& payload,
+                             runtime::Deadline deadline = runtime::Deadline::never()) = 0;
   /// Returns memory for a tuple that the caller will write, freeze and move into this element. If
   /// the element has memory of its own, such as a shared element, the move then needs no copy.
   /// Small tuples get ordinary process memory; so do all tuples when the element's memory is
   /// exhausted. Blocks at most for the lock of the element, as first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
-  /// Whether move() never blocks, whatever delta is, and runs no X-function.
-  virtual bool never_keeps_movers() const = 0;
-  /// Whether operations run X-functions, which are code of the program.
-  virtual bool runs_x_functions() const = 0;
-  /// Whether other processes can hold a lock of the element. If so, any operation may have to wait
-  /// until they release it.
-  virtual bool may_be_held() const { return false; }
+  virtual ElementTraits traits() const = 0;
   /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is an
   /// unobserved tuple. Throws Marked if there is no unobserved tuple and the element has an error
   /// mark.
-  virtual Stored observe(runtime::Deadline deadline) = 0;
-  Stored observe() { return observe(runtime::Deadline::never()); }
+  Stored observe(runtime::Deadline deadline = runtime::Deadline::never()) {
+    return read(Access::Kind::observe, 0, deadline);
+  }
   /// Returns tuple `number`; `first` does not change. Blocks until the tuple exists. Throws Expired
   /// if the tuple was freed. Throws Marked if the tuple does not exist yet and the element has an
   /// error mark.
-  virtual Stored observe(std::uint64_t number, runtime::Deadline deadline) = 0;
-  Stored observe(std::uint64_t number) { return observe(number, runtime::Deadline::never()); }
+  Stored observe(std::uint64_t number, runtime::Deadline deadline = runtime::Deadline::never()) {
+    return read(Access::Kind::observe_number, number, deadline);
+  }
   /// Returns the newest tuple whose number is at least `from`; `first` does not change. Blocks
   /// until there is such a tuple. Throws Marked if there is none and the element has an error mark.
-  virtual Stored newest(std::uint64_t from, runtime::Deadline deadline) = 0;
-  Stored newest(std::uint64_t from = 0) { return newest(from, runtime::Deadline::never()); }
+  Stored newest(std::uint64_t from = 0, runtime::Deadline deadline = runtime::Deadline::never()) {
+    return read(Access::Kind::newest, from, deadline);
+  }
 
-  // ---- the same operations, started without blocking a context (an OS thread or fiber)
+  // ---- the same operations, started without blocking a context (an OS thread or fiber). The
+  // functions start_move(), start_observe() and start_newest() of pastset/access.hpp use these.
 
   /// Starts the read or move `access`. The element notifies `access` exactly once, during this call
   /// or later, when the operation has happened or failed. A started move waits in the same queue as
@@ -116,25 +119,8 @@ class Element {
   virtual void begin(Access& access) = 0;
   /// Cancels a waiting access. If cancel() returns true, the operation will never happen, and the
   /// access is not notified. If cancel() returns false, the operation has already happened.
-  virtual bool cancel(Access& access) = 0;
-  /// Returns the error message for an access whose deadline has passed.
-  virtual std::string lateness(const Access& access) const = 0;
-
-  // The following functions return a handle. Its wait() returns the tuple that was read, or the
-  // number of the moved tuple. wait() throws DeadlinePassed if its deadline passes. An operation
-  // that has not happened yet is cancelled by the passed deadline, or by the destructor of the
-  // handle.
-
-  runtime::Handle<Stored> start_move(base::Payload payload) {
-    return start_access(*this, Access::Kind::move, 0, std::move(payload));
-  }
-  runtime::Handle<Stored> start_observe() { return start_access(*this, Access::Kind::observe); }
-  runtime::Handle<Stored> start_observe(std::uint64_t number) {
-    return start_access(*this, Access::Kind::observe_number, number);
-  }
-  runtime::Handle<Stored> start_newest(std::uint64_t from = 0) {
-    return start_access(*this, Access::Kind::newest, from);
-  }
+  /// If its deadline has passed, pass `lateness`: it receives the error message.
+  virtual bool cancel(Access& access, std::string* lateness = nullptr) = 0;
 
   // ---- operations that never block
 
@@ -161,9 +147,11 @@ class Element {
 
  private:
   friend class AnyChange;
-  /// Registers `watcher`: from now on the element calls AnyChange::tell() after every change.
-  virtual void watch(AnyChange& watcher) = 0;
-  virtual void unwatch(AnyChange& watcher) = 0;
+  /// Reads a tuple for observe() and newest(). `number` has the meaning of Access::number.
+  virtual Stored read(Access::Kind kind, std::uint64_t number, runtime::Deadline deadline) = 0;
+  /// Registers `watcher` if `is_watching`: from now on the element calls AnyChange::tell() after
+  /// every change. Otherwise removes it.
+  virtual void set_watcher(AnyChange& watcher, bool is_watching) = 0;
 
   const std::string name_;
   const Template template_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pastset/started_reads.hpp — reads that wait in one element without a context
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -16,6 +17,12 @@ void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes)
 /// Stores the error in `access`, and notifies `access`.
 void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
 
+/// Returns the number of the tuple for which a read waits. `number` has the meaning of
+/// Access::number. `last` is the number that the next moved tuple gets.
+inline std::uint64_t awaited_number(Access::Kind kind, std::uint64_t number, std::uint64_t last) {
+  return kind == Access::Kind::observe_number ? number : std::max(number, last);
+}
+
 /// The reads of one element that were started (Element::begin()) and wait for their tuples, in the
 /// order in which they began. Private to elements.
 ///
@@ -27,8 +34,8 @@ class StartedReads {
   void begin(Access& read);
   void leave(Access& read);  ///< ends the wait of `read`, if it waits, without notify()
   void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` is the
-  /// element, as a LocalElement, SharedElement or SharedElementReader.
+  /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` are the
+  /// tuples of the element: LocalTuples, SharedTuples or GlancedTuples.
   template <class Tuples>
   bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
   /// Serves every waiting read whose tuple exists. Returns whether it served at least one.
@@ -44,19 +51,8 @@ template <class Tuples>
 bool StartedReads::serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes) {
   Stored there;
   try {
-    switch (read.kind) {
-      case Access::Kind::observe:
-        if (!tuples.has_unobserved()) return false;
-        there = tuples.take_oldest();
-        break;
-      case Access::Kind::observe_number:
-        if (!tuples.has(read.number)) return false;
-        there = tuples.read_kept(read.number);
-        break;
-      default:
-        if (!tuples.has_newest(read.number)) return false;
-        there = tuples.read_newest();
-    }
+    if (!tuples.has(read.kind, read.number)) return false;
+    there = tuples.take(read.kind, read.number);
   } catch (...) {
     leave(read);
     fail(read, std::current_exception(), wakes);

@@ -13,6 +13,15 @@
 
 namespace pastset {
 
+Deleted deleted(const Element& element) {
+  return Deleted(fmt::format("element '{}' was deleted", element.name()));
+}
+
+Expired expired(const Element& element, std::uint64_t number, std::uint64_t oldest) {
+  return Expired(fmt::format("element '{}': tuple {} is gone, the oldest kept is {}",
+                             element.name(), number, oldest));
+}
+
 Waiters::Move::Move(Waiters& all, base::Payload to_store, std::uint32_t at)
     : among(all), stored(std::move(to_store)), place(at) {
   among.moves_.push_back(this);
@@ -43,6 +52,13 @@ runtime::Woken Waiters::wait(runtime::WaitList& list, runtime::Lock& lock,
   return list.wait(lock, deadline, reason);
 }
 
+void Waiters::set_watcher(AnyChange& watcher, bool is_watching) {
+  if (is_watching)
+    watchers_.push_back(&watcher);
+  else
+    std::erase(watchers_, &watcher);
+}
+
 void Waiters::notify_watchers(runtime::DeferredWakes& wakes) {
   for (AnyChange* watcher : watchers_) watcher->tell(element_, wakes);
 }
@@ -50,6 +66,14 @@ void Waiters::notify_watchers(runtime::DeferredWakes& wakes) {
 void Waiters::wake_all(runtime::DeferredWakes& wakes) {
   reads_.wake_all(wakes);
   for (Move* move : moves_) move->waiting.wake_all(wakes);
+}
+
+void Waiters::fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
+  started_reads_.fail_all(error, wakes);
+  for (Move* move : begun_moves()) {
+    move->error = error;
+    end(*move, wakes);
+  }
 }
 
 void Waiters::begin(std::unique_ptr<Move> move, Access& access) {
@@ -87,15 +111,6 @@ std::vector<Waiters::Move*> Waiters::begun_moves() const {
   std::copy_if(moves_.begin(), moves_.end(), std::back_inserter(begun),
                [](const Move* one) { return one->access != nullptr; });
   return begun;
-}
-
-Deleted Waiters::deleted() const {
-  return Deleted(fmt::format("element '{}' was deleted", element_.name()));
-}
-
-Expired Waiters::expired(std::uint64_t number, std::uint64_t oldest) const {
-  return Expired(fmt::format("element '{}': tuple {} is gone, the oldest kept is {}",
-                             element_.name(), number, oldest));
 }
 
 std::string Waiters::no_room(std::uint64_t unobserved) const {

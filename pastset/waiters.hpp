@@ -18,6 +18,11 @@
 
 namespace pastset {
 
+/// Returns the error for an operation on a deleted element.
+Deleted deleted(const Element& element);
+/// Returns the error for a read of a tuple that was freed.
+Expired expired(const Element& element, std::uint64_t number, std::uint64_t oldest);
+
 /// The lists of waiting contexts (OS threads or fibers) and accesses of one element, in process
 /// memory or in shared memory. The element decides which waiter is next and which tuple it gets.
 /// Private to elements.
@@ -70,14 +75,15 @@ class Waiters {
   runtime::WaitList& reads() { return reads_; }
   runtime::Woken wait(runtime::WaitList& list, runtime::Lock& lock, runtime::Deadline deadline,
                       const runtime::Reason& reason);
-  void watch(AnyChange& watcher) { watchers_.push_back(&watcher); }
-  void unwatch(AnyChange& watcher) { std::erase(watchers_, &watcher); }
+  void set_watcher(AnyChange& watcher, bool is_watching);
   /// Wakes all blocked readers and notifies the watchers.
   void notify_changed(runtime::DeferredWakes& wakes) {
     reads_.wake_all(wakes);
     if (!watchers_.empty()) notify_watchers(wakes);
   }
   void wake_all(runtime::DeferredWakes& wakes);
+  /// Fails all accesses that wait.
+  void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
 
   // ---- moves
 
@@ -101,8 +107,7 @@ class Waiters {
 
   // ---- errors and messages
 
-  Deleted deleted() const;
-  Expired expired(std::uint64_t number, std::uint64_t oldest) const;
+  Deleted deleted() const { return pastset::deleted(element_); }
   std::string no_room(std::uint64_t unobserved) const;
   std::string no_tuple(std::uint64_t number) const;
 

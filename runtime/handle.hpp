@@ -32,7 +32,7 @@ class Pending {
 };
 
 /// Handle of an operation that was started without blocking. It is returned by
-/// paths::Path::start(), groups::Group::start(), pastset::Element::start_observe(),
+/// paths::Path::start(), groups::Group::start(), pastset::start_observe(),
 /// paths::MessageGroup::send() and receive(). A default-constructed or moved-from handle is empty.
 ///
 /// The handle of an unfinished operation may be destroyed, or the deadline of wait() may pass. The

@@ -11,7 +11,8 @@
 #include "pastset/element.hpp"
 #include "pastset/shared/doorbell.hpp"
 #include "pastset/shared/log/log.hpp"
-#include "pastset/shared/withdrawn_moves.hpp"
+#include "pastset/shared/moves.hpp"
+#include "pastset/shared/tuples.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
 
@@ -71,15 +72,9 @@ class SharedElement final : public Element, private Doorbell::Listener {
 
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   base::Buffer buffer(std::size_t bytes) override;
-  bool never_keeps_movers() const override;
-  bool runs_x_functions() const override { return x_function_.in || x_function_.out; }
-  bool may_be_held() const override { return true; }
-  Stored observe(runtime::Deadline deadline) override;
-  Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
-  Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
+  ElementTraits traits() const override;
   void begin(Access& access) override;
-  bool cancel(Access& access) override;
-  std::string lateness(const Access& access) const override;
+  bool cancel(Access& access, std::string* lateness) override;
   std::optional<Stored> try_observe() override;
   std::optional<Stored> try_newest() const override;
   std::uint64_t first() const override;
@@ -93,45 +88,14 @@ class SharedElement final : public Element, private Doorbell::Listener {
   std::optional<ErrorMark> error_mark() const override;
 
  private:
-  friend class StartedReads;
   class Hold;
+  Stored read(Access::Kind kind, std::uint64_t number, runtime::Deadline deadline) override;
   bool on_ring(runtime::DeferredWakes& wakes) override;
-  // Moves.
-  /// A tuple that will be moved. `room` is its memory in the space; nullopt while the tuple has no
-  /// memory there.
-  struct Incoming {
-    base::Payload tuple;
-    std::optional<SharedLog::Room> room;
-  };
-  Incoming bring_in(base::Payload stored) const;
-  std::uint64_t move_when_admitted(Incoming incoming, Hold& hold, runtime::Deadline deadline);
+  void set_watcher(AnyChange& watcher, bool is_watching) override;
+  SharedMoves::Incoming bring_in(const base::Payload& payload) const;
   void wait_for_admission(Waiters::Move& move, Hold& hold, runtime::Deadline deadline);
-  void begin_move(Access& access, Incoming incoming, runtime::DeferredWakes& wakes);
-  bool append(Incoming& incoming);
-  bool answer_moves(runtime::DeferredWakes& wakes);
-  void fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  // Reads.
-  bool has_unobserved() const;
-  bool has(std::uint64_t number) const;
-  bool has_newest(std::uint64_t from) const;
-  Stored read(std::uint64_t number) const;
-  Stored read_kept(std::uint64_t number) const;
-  Stored read_newest() const;
-  Stored take_oldest();
-  // Moves and reads.
   void settle(runtime::DeferredWakes& wakes);
-  void settle_readable(runtime::DeferredWakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
-  void watch(AnyChange& watcher) override;
-  void unwatch(AnyChange& watcher) override;
-  template <class There>
-  void wait_until(There there, Hold& hold, runtime::Deadline deadline, std::uint64_t number);
-  runtime::Woken wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
-                      const runtime::Reason& reason);
-  bool look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
-            runtime::Deadline deadline, const runtime::Reason& reason);
-  void refuse_orphan() const;
-  std::string no_room() const;
 
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<Doorbell> listener_;
@@ -139,10 +103,11 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // a thread locks it before it takes the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  mutable WithdrawnMoves withdrawn_{log_};
   // Time at which on_ring() first failed to take the lock of the log; nullopt after a success.
   std::optional<base::Nanos> held_since_;
-  Waiters waiters_{*this};
+  mutable Waiters waiters_{*this};
+  mutable SharedMoves moves_{*this, *mapping_, log_, waiters_};
+  SharedTuples tuples_{*this, x_function_, log_, mapping_};
 };
 
 }  // namespace pastset

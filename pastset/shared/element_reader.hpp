@@ -8,6 +8,7 @@
 
 #include "pastset/element.hpp"
 #include "pastset/shared/doorbell.hpp"
+#include "pastset/shared/glanced_tuples.hpp"
 #include "pastset/shared/log/log.hpp"
 #include "pastset/waiters.hpp"
 #include "runtime/wait.hpp"
@@ -32,14 +33,9 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   ~SharedElementReader() override;
 
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
-  bool never_keeps_movers() const override { return true; }
-  bool runs_x_functions() const override { return false; }
-  Stored observe(runtime::Deadline deadline) override;
-  Stored observe(std::uint64_t number, runtime::Deadline deadline) override;
-  Stored newest(std::uint64_t from, runtime::Deadline deadline) override;
+  ElementTraits traits() const override { return {.never_keeps_movers = true}; }
   void begin(Access& access) override;
-  bool cancel(Access& access) override;
-  std::string lateness(const Access& access) const override;
+  bool cancel(Access& access, std::string* lateness) override;
   std::optional<Stored> try_observe() override;
   std::optional<Stored> try_newest() const override;
   std::uint64_t first() const override;
@@ -53,28 +49,16 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   std::optional<ErrorMark> error_mark() const override;
 
  private:
-  friend class StartedReads;
+  Stored read(Access::Kind kind, std::uint64_t number, runtime::Deadline deadline) override;
   bool on_ring(runtime::DeferredWakes& wakes) override;
-  void watch(AnyChange& watcher) override;
-  void unwatch(AnyChange& watcher) override;
+  void set_watcher(AnyChange& watcher, bool is_watching) override;
   [[noreturn]] void refuse(const char* what) const;
-  void refuse_deleted() const;
-  template <class There>
-  Stored read_when(There there, std::uint64_t number, runtime::Deadline deadline);
-  std::optional<Stored> glance(std::uint64_t number) const;
-  // Functions that StartedReads calls.
-  static bool has_unobserved() { return false; }
-  Stored take_oldest() const { refuse("observe"); }
-  bool has(std::uint64_t number) const;
-  bool has_newest(std::uint64_t from) const;
-  Stored read_kept(std::uint64_t number) const;
-  Stored read_newest() const;
-  std::optional<Stored> newest_now(std::uint64_t from) const;
 
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<Doorbell> listener_;
   mutable runtime::Mutex mutex_;
   const SharedLog log_;
+  const GlancedTuples tuples_{*this, log_};
   std::uint32_t seen_changes_ = 0;
   bool seen_orphan_ = false;
   Waiters waiters_{*this};

@@ -29,7 +29,6 @@ class SharedElement::Hold {
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
-  runtime::Lock& lock() { return lock_; }
   bool has_log() const { return has_log_; }
   void released_log() {
     if (std::exchange(has_log_, false)) element_.log_.let_go();
@@ -65,7 +64,7 @@ class SharedElement::Hold {
       }
       lock_.lock();
     }
-    if (has_log_ && !element_.withdrawn_.empty()) element_.withdrawn_.free_places();
+    if (has_log_ && element_.moves_.has_withdrawn()) element_.moves_.free_withdrawn();
     return has_log_;
   }
   /// Tries for at most `patience` to lock the log, unless this object has locked it already. On
@@ -77,20 +76,30 @@ class SharedElement::Hold {
     } catch (const ElementError&) {
     }
   }
-  /// Withdraws a move from the line (the queue of waiting moves). If this object does not hold the
-  /// lock of the log, the place of the move in the line is freed later.
-  void withdraw(std::uint32_t place) {
-    element_.withdrawn_.add(place);
-    if (has_log_)
-      element_.withdrawn_.free_places();
-    else
-      element_.log_.users().ring_this_process();
-  }
   void take_live() {
     take();
     if (!element_.log_.is_deleted()) return;
     released_log();
     throw element_.waiters_.deleted();
+  }
+  /// Releases both locks and waits in `list`. Afterwards the mutex is held again, but the lock of
+  /// the log is not.
+  runtime::Woken wait(runtime::WaitList& list, runtime::Deadline deadline,
+                      const runtime::Reason& reason) {
+    element_.log_.users().listen();
+    released_log();
+    return element_.waiters_.wait(list, lock_, deadline, reason);
+  }
+  /// Releases both locks and polls the shared memory for a while before the thread sleeps. If the
+  /// change happens during the polling, no other process has to wake this thread. Returns whether
+  /// `word` has changed. Afterwards the mutex is held again, but the lock of the log is not.
+  bool look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, runtime::Deadline deadline,
+            const runtime::Reason& reason) {
+    const Waiters::Blocked blocked(element_.waiters_);
+    let_go();
+    const bool has_changed = runtime::look_at(word, seen, deadline, reason);
+    lock_.lock();
+    return has_changed;
   }
 
  private:

@@ -69,7 +69,7 @@ void with_each_kind(const Check& check) {
       [](Side& side) { side.thread.path("sum").move_value(1.0); }});
   check(Kind<void>{"group", [](Side& side) { return side.world.start(side.sum()); },
                    [](Side& side) { side.world.run(side.sum()); }});
-  check(Kind<pastset::Stored>{"element", [](Side& side) { return side.element.start_observe(); },
+  check(Kind<pastset::Stored>{"element", [](Side& side) { return start_observe(side.element); },
                               [](Side& side) { side.element.move(Payload::of(std::uint64_t{7})); },
                               true});
   check(Kind<void>{"sent message",

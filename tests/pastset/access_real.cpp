@@ -26,9 +26,9 @@ TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and r
         reads.pop_front();
       };
       for (std::uint64_t i = 0; i < each; ++i) {
-        Started moved = element.start_move(base::Payload::of(thread * each + i));
-        reads.push_back(element.start_observe());
-        if (random.chance(0.3) && reads.back().cancel()) reads.back() = element.start_observe();
+        Started moved = start_move(element, base::Payload::of(thread * each + i));
+        reads.push_back(start_observe(element));
+        if (random.chance(0.3) && reads.back().cancel()) reads.back() = start_observe(element);
         while (reads.size() > 4) take_first();
         moved.wait();
       }

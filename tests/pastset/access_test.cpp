@@ -33,8 +33,8 @@ TEST_CASE("access: a started read of an existing tuple is done at once") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(10 + i));
-    Started second = element.start_observe(1), newest = element.start_newest();
-    Started oldest = element.start_observe();
+    Started second = start_observe(element, 1), newest = start_newest(element);
+    Started oldest = start_observe(element);
     CHECK(second.done());
     CHECK(value_of(second.wait()) == 11);
     CHECK(newest.wait().number == 2);
@@ -49,7 +49,7 @@ TEST_CASE("access: one context waits for reads of several elements and each ends
     std::vector<Started> reads;
     WaitSet set(runtime);
     for (LocalElement* element : {&a, &b, &c}) {
-      reads.push_back(element->start_newest());
+      reads.push_back(start_newest(*element));
       set.add(reads.back());
     }
     Task mover = start(runtime, 1, [&] {
@@ -71,7 +71,7 @@ TEST_CASE("access: started observes are served in order of their start with diff
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
     std::vector<Started> reads;
-    for (int i = 0; i < 3; ++i) reads.push_back(element.start_observe());
+    for (int i = 0; i < 3; ++i) reads.push_back(start_observe(element));
     element.move(tuple(0));
     CHECK(reads[0].done());
     CHECK_FALSE(reads[1].done());
@@ -85,10 +85,10 @@ TEST_CASE("access: started observes are served in order of their start with diff
 TEST_CASE("access: started moves and blocked moves share one queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    Started first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
+    Started first = start_move(element, tuple(0)), second = start_move(element, tuple(1));
     Task third = start(runtime, 1, [&] { element.move(tuple(2)); });
     runtime.sleep_for(1ms);
-    Started fourth = element.start_move(tuple(3));
+    Started fourth = start_move(element, tuple(3));
     CHECK(first.done());
     CHECK_FALSE(second.done());
     for (std::uint64_t i = 0; i < 4; ++i) CHECK(value_of(element.observe()) == i);
@@ -102,14 +102,14 @@ TEST_CASE("access: a read that makes room admits a move and that serves the next
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Started> moves, reads;
-    for (std::uint64_t i = 0; i < 5; ++i) moves.push_back(element.start_move(tuple(i)));
+    for (std::uint64_t i = 0; i < 5; ++i) moves.push_back(start_move(element, tuple(i)));
     for (std::uint64_t i = 0; i < 5; ++i) {
       CHECK(moves[i].done());
-      reads.push_back(element.start_observe());
+      reads.push_back(start_observe(element));
       CHECK(value_of(reads[i].wait()) == i);
     }
-    Started waits = element.start_observe();
-    Started moved = element.start_move(tuple(5));
+    Started waits = start_observe(element);
+    Started moved = start_move(element, tuple(5));
     CHECK(moved.done());
     CHECK(value_of(waits.wait()) == 5);
   });
@@ -118,20 +118,20 @@ TEST_CASE("access: a read that makes room admits a move and that serves the next
 TEST_CASE("access: a cancelled or dropped access has no effect and blocks no other") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
-    Started cancelled = element.start_observe(), stays = element.start_observe();
-    { const Started dropped = element.start_observe(); }
+    Started cancelled = start_observe(element), stays = start_observe(element);
+    { const Started dropped = start_observe(element); }
     CHECK(cancelled.cancel());
     CHECK_FALSE(cancelled.cancel());
     CHECK_THROWS_AS(cancelled.wait(), base::UsageError);
     element.move(tuple(0));
     CHECK(value_of(stays.wait()) == 0);
     element.move(tuple(1));
-    Started first = element.start_move(tuple(2)), second = element.start_move(tuple(3));
+    Started first = start_move(element, tuple(2)), second = start_move(element, tuple(3));
     first = {};
     CHECK(value_of(element.observe()) == 1);
     CHECK(second.wait().number == 2);
     CHECK(value_of(element.observe()) == 3);
-    Started happened = element.start_move(tuple(4));
+    Started happened = start_move(element, tuple(4));
     CHECK_FALSE(happened.cancel());
     CHECK(element.last() == 4);
   });
@@ -140,13 +140,13 @@ TEST_CASE("access: a cancelled or dropped access has no effect and blocks no oth
 TEST_CASE("access: an access that misses its deadline fails like a blocked one and has no effect") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    Started read = element.start_newest(7);
+    Started read = start_newest(element, 7);
     CHECK_THROWS_WITH(read.wait(Deadline::written_at(10ms)),
                       "element 'e': no tuple 7 before the deadline");
     CHECK(runtime.now() == 10ms);
     CHECK_THROWS_AS(read.wait(), base::UsageError);
     element.move(tuple(0));
-    Started moved = element.start_move(tuple(1));
+    Started moved = start_move(element, tuple(1));
     CHECK_THROWS_AS(moved.wait(Deadline::written_at(20ms)), pastset::DeadlinePassed);
     element.observe();
     CHECK(element.last() == 1);
@@ -157,7 +157,7 @@ TEST_CASE("access: a cancelled context leaves its started access until the handl
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     Task reader = start(runtime, 1, [&] {
-      Started read = element.start_observe();
+      Started read = start_observe(element);
       read.wait();
     });
     runtime.sleep_for(1ms);
@@ -174,7 +174,7 @@ TEST_CASE("access: deleting or destroying the element ends all waiting accesses"
     {
       LocalElement element("e", number, {.delta = 1});
       element.move(tuple(0));
-      Started read = element.start_newest(5), moved = element.start_move(tuple(1));
+      Started read = start_newest(element, 5), moved = start_move(element, tuple(1));
       WaitSet set(runtime);
       set.add(read);
       set.add(moved);
@@ -182,10 +182,10 @@ TEST_CASE("access: deleting or destroying the element ends all waiting accesses"
       CHECK(set.all());
       CHECK_THROWS_AS(read.wait(), pastset::Deleted);
       CHECK_THROWS_AS(moved.wait(), pastset::Deleted);
-      Started late = element.start_observe();
+      Started late = start_observe(element);
       CHECK_THROWS_AS(late.wait(), pastset::Deleted);
       LocalElement other("o", number);
-      outlives = other.start_observe();
+      outlives = start_observe(other);
     }
     CHECK_THROWS_WITH(outlives.wait(), "element 'o' was deleted");
   });
@@ -195,14 +195,14 @@ TEST_CASE("access: an error mark ends present and later waiting reads and moves 
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     element.move(tuple(0));
-    Started moved = element.start_move(tuple(1));
-    Started read = element.start_observe(4);
+    Started moved = start_move(element, tuple(1));
+    Started read = start_observe(element, 4);
     element.mark_error("host x is gone");
     CHECK_THROWS_WITH(read.wait(), "host x is gone");
     CHECK_FALSE(moved.done());
-    CHECK(value_of(element.start_observe().wait()) == 0);
+    CHECK(value_of(start_observe(element).wait()) == 0);
     CHECK(moved.wait().number == 1);
-    CHECK_THROWS_AS(element.start_newest(2).wait(), pastset::Marked);
+    CHECK_THROWS_AS(start_newest(element, 2).wait(), pastset::Marked);
   });
 }
 
@@ -210,8 +210,8 @@ TEST_CASE("access: an error of an access is thrown by its handle") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.keep_newest = 1});
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
-    CHECK_THROWS_AS(element.start_observe(0).wait(), pastset::Expired);
-    CHECK_THROWS_AS(element.start_move(Payload::of(1.0f)).wait(), pastset::TemplateMismatch);
+    CHECK_THROWS_AS(start_observe(element, 0).wait(), pastset::Expired);
+    CHECK_THROWS_AS(start_move(element, Payload::of(1.0f)).wait(), pastset::TemplateMismatch);
     CHECK(element.last() == 3);
     Started never;
     CHECK_THROWS_AS(never.wait(), base::UsageError);
@@ -228,11 +228,11 @@ TEST_CASE("access: an X-function that throws ends its access and changes nothing
       return stored;
     };
     LocalElement element("e", number, options);
-    Started first = element.start_observe();
+    Started first = start_observe(element);
     element.move(tuple(7));
     CHECK_THROWS_WITH(first.wait(), "broken");
     is_broken = false;
-    CHECK(value_of(element.start_observe().wait()) == 7);
+    CHECK(value_of(start_observe(element).wait()) == 7);
   });
 }
 
@@ -250,8 +250,8 @@ TEST_CASE(
       for (int step = 0; step < 200; ++step) {
         switch (random.below(5)) {
           case 0:
-          case 1: moves.push_back(element.start_move(tuple(next++))); break;
-          case 2: reads.push_back(element.start_observe()); break;
+          case 1: moves.push_back(start_move(element, tuple(next++))); break;
+          case 2: reads.push_back(start_observe(element)); break;
           case 3:
             if (const auto oldest = element.try_observe()) observed.push_back(value_of(*oldest));
             break;

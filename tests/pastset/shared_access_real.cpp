@@ -238,8 +238,8 @@ TEST_CASE(
     CHECK(read->delta() == 3);
     CHECK_FALSE(read->try_newest());
     CHECK_THROWS_AS(read->observe(0, soon(runtime, 20ms)), pastset::DeadlinePassed);
-    auto begun = read->start_observe(0);
-    auto given_up = read->start_newest(0);
+    auto begun = start_observe(*read, 0);
+    auto given_up = start_newest(*read, 0);
     CHECK(given_up.cancel());
     pastset::AnyChange changes({read.get()});
     const std::uint64_t seen = changes.count();
@@ -251,9 +251,9 @@ TEST_CASE(
     CHECK(read->first() == 1);
     element->axe(0);
     CHECK_THROWS_AS(read->observe(0, soon(runtime)), pastset::Expired);
-    CHECK_THROWS_AS(read->start_move(tuple_of(1)).wait(soon(runtime)), SharedSpaceError);
-    CHECK_THROWS_AS(read->start_observe().wait(soon(runtime)), SharedSpaceError);
-    auto marked = read->start_observe(1);
+    CHECK_THROWS_AS(start_move(*read, tuple_of(1)).wait(soon(runtime)), SharedSpaceError);
+    CHECK_THROWS_AS(start_observe(*read).wait(soon(runtime)), SharedSpaceError);
+    auto marked = start_observe(*read, 1);
     element->mark_error("enough");
     CHECK_THROWS_AS(marked.wait(soon(runtime)), pastset::Marked);
     CHECK(read->error_mark().value().text == "enough");
@@ -295,7 +295,7 @@ TEST_CASE(
       return for_reading(*SharedSpace::map(name));
     }();
     const auto element = reader->find("e");
-    auto begun = element->start_observe(1);
+    auto begun = start_observe(*element, 1);
     owner.kill(SIGKILL);
     CHECK_THAT(thrown<pastset::ProcessDied>([&] { element->observe(1, soon(runtime)); }),
                Catch::Contains("process " + std::to_string(owner.pid()) +

@@ -126,8 +126,8 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
                               [&] { element->observe(1, soon(runtime)); }));
       waits.push_back(told_by(runtime, ContextRole::thread, told[2],
                               [&] { full->move(tuple_of(8), soon(runtime)); }));
-      move = full->start_move(tuple_of(9));
-      read = element->start_newest(5);
+      move = start_move(*full, tuple_of(9));
+      read = start_newest(*element, 5);
       waits.push_back(told_by(runtime, ContextRole::service, told[3], [&] {
         try {
           move.wait(soon(runtime));
@@ -192,7 +192,7 @@ TEST_CASE("shared space: an owner that detaches causes no error") {
     await(runtime, *stage, 1);
     const auto space = SharedSpace::map(name);
     const auto element = space->find("e");
-    auto second = element->start_observe(1);
+    auto second = start_observe(*element, 1);
     *stage = 2;
     CHECK(owner.wait() == 0);
     CHECK(space->mapping().processes().owner() == std::nullopt);

@@ -110,7 +110,7 @@ TEST_CASE("shared space: a cancelled move never happens even if room is made mea
     });
     std::vector<std::uint8_t> is_cancelled(moves, 0);
     for (std::uint64_t i = 0; i < moves; ++i) {
-      auto moved = element->start_move(tuple_of(i, 1));
+      auto moved = start_move(*element, tuple_of(i, 1));
       is_cancelled[i] = moved.cancel() ? 1 : 0;
     }
     is_over = true;
@@ -153,11 +153,11 @@ TEST_CASE("shared space: an element that is held for a long time delays no other
     held->move(tuple_of(1));
     const bool is_waited_for = GENERATE(false, true);
     runtime::Handle<pastset::Stored> waits;
-    if (is_waited_for) waits = held->start_observe(9);
+    if (is_waited_for) waits = start_observe(*held, 9);
     Holder holder(runtime, *other);
     runtime::Task asks = start(runtime, [&] { held->last(); });
     runtime.sleep_for(5ms);
-    auto comes = free->start_observe();
+    auto comes = start_observe(*free);
     others_free->move(tuple_of(7));
     CHECK(value_of(comes.wait(soon(runtime, 5s))) == 7);
     CHECK(space->enter("third", values)->last() == 0);  // the held element delays no new element
@@ -172,7 +172,7 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
     const auto element = space->enter("e", values, {.delta = 1}, small);
     element->move(tuple_of(1));
     const auto other = map_again(*space);
-    auto moved = element->start_move(tuple_of(2));
+    auto moved = start_move(*element, tuple_of(2));
     std::string blocked_error;
     runtime::Task mover = start(runtime, [&] {
       try {
@@ -232,7 +232,7 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
     const auto next = space->enter("e", values, {.delta = 4}, small);
     // The tuple that the reader holds leaves too little memory of the space for another tuple.
     CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
-    auto moved = next->start_move(tuple_of(2, 1000));
+    auto moved = start_move(*next, tuple_of(2, 1000));
     reader.kill(SIGKILL);
     reader.wait();
     CHECK(moved.wait(soon(runtime)).number == 0);
@@ -259,7 +259,7 @@ TEST_CASE("shared space: showing or leaving it while an element is held delays n
     CHECK(shown.at(0).held_by == static_cast<std::uint32_t>(getpid()));
     CHECK(shown.at(1).numbers.last == 1);
     runtime::Task leaves = start(runtime, [&] { map_again(*space); });
-    auto second = free->start_observe(1);
+    auto second = start_observe(*free, 1);
     runtime.sleep_for(5ms);
     mover.kill(SIGKILL);
     CHECK_THROWS_AS(second.wait(soon(runtime, 4s)), pastset::ProcessDied);

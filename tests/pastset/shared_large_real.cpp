@@ -130,7 +130,7 @@ TEST_CASE("shared space: a forwarded tuple is not copied and counts where it was
       from->axe(i);
     }
     CHECK(used(*space) == 8 * mib);
-    auto third = from->start_move(tuple_of(2, 4 * of_a_mib));
+    auto third = start_move(*from, tuple_of(2, 4 * of_a_mib));
     for (std::uint64_t i = 0; i < 4; ++i) {
       CHECK_FALSE(third.done());
       const pastset::Stored stored = to->observe();
@@ -185,7 +185,7 @@ TEST_CASE("shared space: a process killed while it writes a large tuple leaves n
     const auto element = space->enter("e", values, {.delta = 4}, eight);
     wait_until(runtime, [&] { return state->is_reached.load(); });
     CHECK(used(*space) == mib);
-    auto moved = element->start_move(tuple_of(1, 8 * of_a_mib));
+    auto moved = start_move(*element, tuple_of(1, 8 * of_a_mib));
     CHECK_FALSE(moved.done());
     writer.kill(SIGKILL);
     CHECK(moved.wait(soon(runtime)).number == 0);
@@ -274,7 +274,7 @@ TEST_CASE("shared space: a tuple may take all memory of an element after any ear
     }
     // A large tuple that waits for memory gets it when the last small tuple is freed.
     move(100);
-    auto waits = element->start_move(tuple_of(8, of_a_mib));
+    auto waits = start_move(*element, tuple_of(8, of_a_mib));
     element->observe();
     element->axe(6);
     CHECK(waits.wait(soon(runtime, 1s)).number == 7);
@@ -384,7 +384,7 @@ TEST_CASE("shared space: memory of queued moves is freed when their element is d
         SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
     const auto element = space->enter("e", values, {.delta = 1}, eight);
     element->move(tuple_of(0));
-    auto begun = element->start_move(tuple_of(1, 3 * of_a_mib));
+    auto begun = start_move(*element, tuple_of(1, 3 * of_a_mib));
     bool is_notified = false;
     runtime::Task mover = start(runtime, [&] {
       try {

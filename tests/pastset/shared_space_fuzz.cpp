@@ -52,7 +52,7 @@ void act_on(pastset::Element& element, runtime::Runtime& runtime, runtime::Rando
     case 3: pastset::format_tuple(values, element.observe(deadline).payload); return;
     case 4: pastset::format_tuple(values, element.newest(0, deadline).payload); return;
     case 5: element.axe(random.below(2000)); return;
-    case 6: element.start_move(tuple()).cancel(); return;
+    case 6: start_move(element, tuple()).cancel(); return;
     default:
       const std::uint64_t last = element.last();
       pastset::format_tuple(values, element.observe(last - random.below(3), deadline).payload);

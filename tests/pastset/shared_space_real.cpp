@@ -133,8 +133,8 @@ TEST_CASE(
     CHECK_THROWS_AS(bounded->move(tuple_of(1, 2000)), SharedSpaceFull);  // this tuple never fits
     bounded->move(tuple_of(0, 500));
     bounded->move(tuple_of(1, 500));
-    auto third = bounded->start_move(tuple_of(2, 500));
-    auto fourth = bounded->start_move(tuple_of(3, 1));
+    auto third = start_move(*bounded, tuple_of(2, 500));
+    auto fourth = start_move(*bounded, tuple_of(3, 1));
     const pastset::Stored pinned = bounded->observe();
     CHECK(pinned.number == 0);
     bounded->axe(0);
@@ -303,7 +303,7 @@ TEST_CASE("shared space: memory pinned by a killed reader is freed") {
     wait_until(runtime, [&] { return *stage >= 1; });
     element->axe(0);
     CHECK_THROWS_AS(element->move(tuple_of(1, 900), soon(runtime, 5ms)), pastset::DeadlinePassed);
-    auto moved = element->start_move(tuple_of(1, 900));
+    auto moved = start_move(*element, tuple_of(1, 900));
     reader.kill(SIGKILL);
     reader.wait();
     CHECK(moved.wait(soon(runtime)).number == 1);

@@ -76,18 +76,20 @@ Result operate_on(pastset::Element& element, const Operation& operation,
 }
 
 bool needs_context_on(const pastset::Element& element) {
-  return element.runs_x_functions() || element.may_be_held();
+  const pastset::ElementTraits traits = element.traits();
+  return traits.runs_x_functions || traits.may_be_held;
 }
 
 OperationSet nonblocking_on(const pastset::Element& element) {
-  if (element.may_be_held())
+  const pastset::ElementTraits traits = element.traits();
+  if (traits.may_be_held)
     return OperationSet::of(
         {OperationKind::release, OperationKind::withdraw, OperationKind::traffic});
   const OperationSet always = OperationSet::of(
       {OperationKind::enter, OperationKind::first, OperationKind::last, OperationKind::delta,
        OperationKind::set_delta, OperationKind::axe, OperationKind::delete_element,
        OperationKind::release, OperationKind::withdraw, OperationKind::traffic});
-  if (!element.never_keeps_movers()) return always;
+  if (!traits.never_keeps_movers) return always;
   return always | OperationSet::of({OperationKind::move});
 }
 

@@ -128,8 +128,8 @@ base::Nanos WaitingAccesses::end_late(base::Nanos now) {
         next = std::min(next, one.until);
         continue;
       }
-      std::string text = element_.lateness(one);
-      if (!element_.cancel(one)) continue;  // the element is about to notify this operation
+      std::string text;
+      if (!element_.cancel(one, &text)) continue;  // the element is about to notify this operation
       if (hint_ != nullptr && one.kind != Access::Kind::move)
         text += hint_(one.next_stages.deployment().plan(), one.path);
       one.error = std::make_exception_ptr(pastset::DeadlinePassed(text));
