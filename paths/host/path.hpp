@@ -15,18 +15,13 @@
 #include "pastset/template.hpp"
 #include "pastset/tuple.hpp"
 #include "paths/host/owner.hpp"
+#include "paths/host/requests/path_operations.hpp"
 #include "paths/operation.hpp"
-#include "paths/path_values.hpp"
-#include "runtime/handle.hpp"
 
 namespace paths {
 
 class Deployment;
 struct HostTraffic;  // paths/host/traffic_counts.hpp
-struct Stage;
-
-/// Handle of an operation that Path::start() has started.
-using Started = runtime::Handle<Result>;
 
 /// Chain of wrappers from one thread to an element. A program moves its tuples and contributions
 /// down a path. All other operations on the element also use a path.
@@ -51,10 +46,8 @@ class Path {
   /// operation on any path; nullptr if the last operation succeeded.
   /// Requires: `owner` outlives this object.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
-       std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
-  // Not copyable, because a copy would give its moves the same numbers as the original.
-  Path(const Path&) = delete;
-  Path& operator=(const Path&) = delete;
+       std::shared_ptr<Failure> last_failure = std::make_shared<Failure>())
+      : operations_(deployment, path, thread, owner, std::move(last_failure)) {}
 
   /// Returns memory for a tuple. The caller writes the tuple into the buffer, freezes the buffer
   /// and moves it down this path. If the path ends in an element that this process maps, the buffer
@@ -71,7 +64,8 @@ class Path {
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
-    if (!values_->gives(base::value_type_of<T>())) refuse_memory(base::value_type_of<T>());
+    constexpr base::ValueType wanted = base::value_type_of<T>();
+    if (!operations_.values().gives(wanted)) operations_.refuse_memory(wanted);
     return move(std::move(payload), std::as_writable_bytes(into));
   }
   template <class T>
@@ -85,7 +79,7 @@ class Path {
   /// function returns.
   /// Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
-  static constexpr std::uint64_t started_max = 256;
+  static constexpr std::uint64_t started_max = PathOperations::started_max;
   /// Moves a tuple without waiting for a reply. A push needs only one frame from each host of the
   /// path to the next host. Use push() for values of which only the newest counts. While the link
   /// is full, a newer push of this path replaces a push that was not sent yet. Use send() for
@@ -113,50 +107,17 @@ class Path {
   /// Waits until all started operations have ended, then announces that this path carries no
   /// further operation. A thread that ends releases each of its paths. Other threads that wait for
   /// this thread receive an error: `failure`, or if it is nullptr, that the path was released.
-  void release(Failure failure = nullptr);
-  /// Announces that this thread contributes to no further round on this path. Does not wait for
-  /// started operations.
-  void withdraw(Failure failure);
-  /// Returns whether release() may block. It may block if started operations must end first, or if
-  /// stages of the path may hold the release until other threads or hosts have acted.
-  bool holds_release() const;
-  bool released() const { return released_; }
-  /// Returns whether a started operation has not ended yet.
-  bool has_started() const;
-  /// Blocks until all started operations have ended.
-  void wait_for_started() { wait_while_started(1); }
+  void release(Failure failure = nullptr) { operations_.release(std::move(failure)); }
+
   // Properties. Any thread or fiber may read them.
-  Deployment& deployment() const { return *deployment_; }
-  const std::string& graph() const;
-  std::uint64_t moves() const { return sequence_; }
+  const std::string& graph() const { return operations_.graph(); }
+  std::uint64_t moves() const { return operations_.moves(); }
+  // The runtime of the thread uses these functions; programs do not.
+  PathOperations& operations() { return operations_; }
+  const PathOperations& operations() const { return operations_; }
 
  private:
-  struct UnderWay;
-  struct StartedOperation;
-  Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
-  pastset::Stored read(OperationKind kind, std::uint64_t number);
-  Result run(Operation&& operation);
-  Started begin(Operation operation, bool is_recorded = false);
-  template <class Check>
-  void check_move(const Check& check);
-  void check_moved(std::string_view what, const base::Payload& payload);
-  [[noreturn]] void refuse_memory(base::ValueType wanted);
-  void fail_round(std::string_view mistake);
-  Owner::Use use(std::string_view what) const;
-  void go_one_way(Operation operation);
-  void wait_while_started(std::uint64_t at_least);
-  Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
-  Operation farewell(OperationKind kind, Failure failure);
-  Deployment* deployment_;
-  const Stage* first_stage_;
-  const PathValues* values_;
-  std::uint32_t path_;
-  std::uint32_t thread_;
-  Owner* owner_;
-  std::uint64_t sequence_ = 0;
-  bool released_ = false;
-  std::shared_ptr<Failure> last_failure_;
-  std::shared_ptr<UnderWay> under_way_;  // nullptr until an operation is started
+  PathOperations operations_;
 };
 
 }  // namespace paths

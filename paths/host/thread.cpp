@@ -106,8 +106,8 @@ void Thread::fail(const TravelError& error) {
 /// the failure without delay.
 void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) {
-    if (path.holds_release())
-      path.withdraw(failure);
+    if (path.operations().holds_release())
+      path.operations().withdraw(failure);
     else
       path.release(failure);
   }
@@ -121,7 +121,7 @@ void Thread::check_leaves() {
   if (owner_.has_ended()) return;
   const Owner::Use used(owner_, "detach", "the place", {});
   for (const Path& path : paths_)
-    if (path.has_started())
+    if (path.operations().has_started())
       throw base::UsageError(
           fmt::format("{}: detach while an operation that it started on path {} is under way; wait "
                       "for it first",
@@ -129,7 +129,7 @@ void Thread::check_leaves() {
 }
 
 bool Thread::is_over() const {
-  const auto is_released = [](const Path& path) { return path.released(); };
+  const auto is_released = [](const Path& path) { return path.operations().released(); };
   return owner_.has_ended() ||
          (!paths_.empty() && std::all_of(paths_.begin(), paths_.end(), is_released));
 }

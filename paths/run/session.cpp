@@ -208,7 +208,7 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
     return spdlog::warn("{}: dropped by {}: it stays attached until its own thread ends", seat.name,
                         runtime::describe_current_context());
   lock.unlock();
-  for (Path& path : seat.thread->paths_) path.wait_for_started();
+  for (Path& path : seat.thread->paths_) path.operations().wait_for_started();
   lock.lock();
   seat.free();
   finish_unobserved(lock);

@@ -394,7 +394,7 @@ collectives: {sum: {operation: sum, template: f64}}
                           { const auto dropped = thread.path("sum").start(base::Payload::of(1.0)); }
                           thread.sleep_for(1ms);
                         }
-                        thread.path("sum").wait_for_started();
+                        thread.path("sum").operations().wait_for_started();
                       });
   const TimeReport time = run.report().report.time;
   INFO(to_text(time, 20));
