@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/link_model/host_costs.hpp — time that hosts spend on messages, folds and copies
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,23 +13,6 @@
 #include "base/units.hpp"
 
 namespace tuning {
-
-/// A processor that does one piece of work at a time, in the order of the requests.
-///
-/// Units: the caller provides all times, which may be simulated or predicted.
-/// Thread-safe: no.
-class Processor {
- public:
-  /// Requests work that takes `time`. Returns the time at which the work ends.
-  base::Nanos serve(base::Nanos now, base::Nanos time) {
-    return works_until_ = std::max(works_until_, now) + time;
-  }
-  base::Nanos works_until() const { return works_until_; }
-  bool works(base::Nanos now) const { return works_until_ > now; }
-
- private:
-  base::Nanos works_until_{0};
-};
 
 /// Time that a host spends to send or receive one frame, as a function of the frame's size in
 /// bytes.

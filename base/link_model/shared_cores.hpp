@@ -5,23 +5,23 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/units.hpp"
 
 namespace tuning {
 
-/// The cores of all machines, and the requested work of the hosts on them. Each host does one piece
-/// of work at a time, in the order of its requests. If more hosts of a machine work than it has
-/// cores, all of them work more slowly, at the same speed. An operating system that divides the
-/// cores fairly gives the same times on average.
+/// The cores of all machines, and the work of the hosts on them. Each host does one piece of work
+/// at a time; its Processor chooses which (base/link_model/processor.hpp). If more hosts of a
+/// machine work than it has cores, all of them work more slowly, at the same speed. An operating
+/// system that divides the cores fairly gives the same times on average.
 ///
-/// If several hosts request work at the same time, the order of their requests has no influence.
+/// If several hosts begin work at the same time, the order of the calls has no influence.
 ///
 /// Units: the caller provides all times, which may be simulated or predicted. The times must never
 ///        decrease.
@@ -37,34 +37,30 @@ class SharedCores {
       if (number >= machines_.size()) machines_.resize(number + std::size_t{1});
   }
 
-  /// Requests `work` for a host. On a core of its own, the host would need `time` for the work.
-  void request(std::uint32_t host, base::Nanos now, base::Nanos time, Work work) {
+  /// Begins `work` of a host. On a core of its own, the host would need `time` for the work.
+  /// Requires: the earlier work of the host has ended and was taken.
+  void begin(std::uint32_t host, base::Nanos now, base::Nanos time, Work work) {
     Machine& machine = machines_[machine_of_[host]];
-    std::deque<Piece>& pieces = machine.pieces[host];
-    pieces.push_back({time, std::move(work)});
-    if (pieces.size() == 1) start(machine, host, now);
+    ENSURE(machine.work.emplace(host, std::move(work)).second);
+    advance(machine, now);
+    machine.working.emplace(machine.progress + static_cast<double>(time.count()), host);
     note_next_end(machine_of_[host]);
   }
-  /// Removes all work of a host.
+  /// Removes the work of a host, if there is any.
   void cancel(std::uint32_t host, base::Nanos now) {
     Machine& machine = machines_[machine_of_[host]];
-    if (machine.pieces.erase(host) == 0) return;
+    if (machine.work.erase(host) == 0) return;
     advance(machine, now);
     std::erase_if(machine.working, [host](const auto& one) { return one.second == host; });
     note_next_end(machine_of_[host]);
   }
-  /// Returns whether the host has requested work that has not ended.
-  bool works(std::uint32_t host) const {
-    return machines_[machine_of_[host]].pieces.contains(host);
-  }
-  /// Returns the time at which the next piece of work ends, if no host requests work before that
+  /// Returns the time at which the next piece of work ends, if no host begins work before that
   /// time. Returns the maximum if no host works.
   base::Nanos next_end() const {
     return next_ends_.empty() ? base::Nanos::max() : next_ends_.begin()->first;
   }
-  /// Removes a piece of work that has ended at the time `now`, and returns it; nullopt if no such
-  /// piece is left.
-  /// Requires: `now` is at most next_end().
+  /// Removes work that has ended at the time `now`, and returns it; nullopt if no such work is
+  /// left. Requires: `now` is at most next_end().
   std::optional<Work> take_ended(base::Nanos now) {
     if (next_end() > now) return std::nullopt;
     const std::uint32_t number = next_ends_.begin()->second;
@@ -72,24 +68,13 @@ class SharedCores {
     const std::uint32_t host = machine.working.begin()->second;
     advance(machine, now);
     machine.working.erase(machine.working.begin());
-    const auto pieces = machine.pieces.find(host);
-    std::optional<Work> ended(std::move(pieces->second.front().work));
-    pieces->second.pop_front();
-    if (pieces->second.empty())
-      machine.pieces.erase(pieces);
-    else
-      start(machine, host, now);
     note_next_end(number);
-    return ended;
+    return std::move(machine.work.extract(host).mapped());
   }
 
  private:
-  struct Piece {
-    base::Nanos time;
-    Work work;
-  };
   struct Machine {
-    std::map<std::uint32_t, std::deque<Piece>> pieces;  // requested work of each working host
+    std::map<std::uint32_t, Work> work;  // work of each working host
     // The machine is idle while none of its hosts works. If a host has worked all the time since
     // the machine was last idle, it has done `progress` nanoseconds of its work. All hosts work at
     // the same speed, so a piece of work ends when `progress` has grown by the time of the piece.
@@ -111,11 +96,6 @@ class SharedCores {
     else
       machine.progress += static_cast<double>((now - machine.progress_at).count()) * speed(machine);
     machine.progress_at = now;
-  }
-  void start(Machine& machine, std::uint32_t host, base::Nanos now) {
-    advance(machine, now);
-    const auto time = static_cast<double>(machine.pieces[host].front().time.count());
-    machine.working.emplace(machine.progress + time, host);
   }
   void note_next_end(std::uint32_t number) {
     Machine& machine = machines_[number];

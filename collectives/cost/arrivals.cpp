@@ -72,14 +72,14 @@ void Evaluation::end_frame(const Event& event) {
 }
 
 /// For each frame whose last byte arrived at the current time, requests the processor time in which
-/// the target receives the frame. A processor first finishes the work that was requested earlier.
+/// the target receives the frame.
 void Evaluation::receive_frames() {
   for (Event& event : arrived_) {
     const Message& message = state_.messages[event.item];
-    const Nanos time = state_.processors.receive_time(message.target, state_.now, message,
+    const Nanos time = state_.processors.receive_time(message.target, message,
                                                       state_.frame_bytes(message, event.frame));
     event.kind = Kind::received;
-    state_.processors.request(message.target, state_.now, time, event);
+    state_.processors.request(message.target, time, event, tuning::WorkKind::receipt);
   }
   arrived_.clear();
 }

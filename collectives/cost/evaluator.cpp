@@ -56,13 +56,17 @@ std::optional<Price> Evaluation::run(Nanos limit) {
     for (const Rank rank : touched_) hosts_[rank].is_touched = false;
     touched_.clear();
     receive_frames();
+    state_.processors.begin_work(state_.now);
     const Nanos next = state_.next_time();
     if (next == Nanos::max()) break;
     state_.now = next;
     if (state_.now >= limit) return std::nullopt;
     state_.processors.end_work(state_.now);
-    while (!state_.events.empty() && state_.events.next_time() == state_.now)
-      happen(state_.events.pop());
+    while (!state_.events.empty() && state_.events.next_time() == state_.now) {
+      Event event = state_.events.pop();
+      state_.processors.note_end(event);
+      happen(event);
+    }
   }
   for (const Host& host : hosts_)
     if (!host.admission.is_done()) throw_stuck(hosts_, window_);
@@ -156,8 +160,8 @@ void Evaluation::request_work(Rank me, Slot slot) {
   const Admitted& step = hosts_[me].admission[slot];
   const Nanos time = state_.processors.work_time(me, step.action, step.elements * element_bytes_);
   state_.processors.request(
-      me, state_.now, time,
-      {state_.now, Kind::computed, me, static_cast<std::uint32_t>(slot), 0, step.number});
+      me, time, {state_.now, Kind::computed, me, static_cast<std::uint32_t>(slot), 0, step.number},
+      tuning::WorkKind::step);
 }
 
 void Evaluation::finish(Rank me, Slot slot) {
@@ -177,8 +181,9 @@ void Evaluation::finish_receiving(MessageIndex index) {
     price_.crossings.push_back({message.source, message.target, message.entered, message.left});
   if (state_.network.message_cost > Nanos(0) && !state_.processors.has_frame_costs()) {
     return state_.processors.request(
-        message.target, state_.now, state_.network.message_cost,
-        {state_.now, Kind::taken, message.source, index, 0, message.step});
+        message.target, state_.network.message_cost,
+        {state_.now, Kind::taken, message.source, index, 0, message.step},
+        tuning::WorkKind::receipt);
   }
   message.is_received = true;
   finish(message.target, message.receiving);

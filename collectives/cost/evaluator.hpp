@@ -73,14 +73,14 @@ struct Price {
 /// - Grants and returned credit arrive after the latency from the receiver to the sender.
 ///
 /// Costs:
-/// - Each host has one processor. A processor does one piece of work at a time, in the order of
-///   requests.
+/// - Each host has one processor. A processor does one piece of work at a time. Reductions, copies
+///   and frames to send come before frames that have arrived (tuning::Processor).
 /// - If more hosts of a machine work than the machine has cores (Network::cores), all these hosts
 ///   work more slowly (tuning::SharedCores).
 /// - If a host has no work when a frame arrives, it needs the additional time Network::wake_up to
 ///   receive the frame.
-/// - Work that is requested at one instant has this order: frames that have arrived, then
-///   reductions and copies in the order of their steps, then frames to send.
+/// - Work that is requested at one instant has this order: reductions and copies in the order of
+///   their steps, then frames to send, then frames that have arrived.
 /// - Reductions and copies take time only if the network has rates for them.
 /// - With Network::frame_costs, a host prepares the frames of an outgoing side one by one,
 ///   beginning with the frames of the oldest step. Prepared frames queue for the outgoing side; a

@@ -42,6 +42,9 @@ struct Event {
   std::uint64_t step;
   base::Nanos lag{0};
   std::uint64_t bytes = 0;
+  // Host whose processor ends a piece of work with this event; `none` if the event ends no work.
+  collectives::Rank worker = none;
+  static constexpr collectives::Rank none = ~collectives::Rank{0};
 
   bool is_head() const { return kind >= Kind::at_exit; }
   auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }

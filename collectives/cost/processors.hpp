@@ -3,9 +3,11 @@
 // takes.
 #pragma once
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/link_model/host_costs.hpp"
+#include "base/link_model/processor.hpp"
 #include "base/link_model/shared_cores.hpp"
 #include "collectives/cost/events.hpp"
 #include "collectives/cost/network.hpp"
@@ -17,7 +19,7 @@ namespace pricing::simulation {
 class Processors {
  public:
   Processors(const Network& network, Events& events)
-      : network_(network), events_(events), processors_(network.outgoing.size()) {
+      : network_(network), events_(events), hosts_(network.outgoing.size()) {
     if (network.cores > 0) shared_.emplace(network.machines, network.cores);
   }
 
@@ -34,12 +36,11 @@ class Processors {
                                                  : network_.copy_bytes_per_second;
   }
   /// Returns how long host `me` needs to receive a frame of `bytes` bytes whose last byte arrives
-  /// at `now`. `Message` must have a `source` and a `target`.
+  /// now. `Message` must have a `source` and a `target`.
   template <class Message>
-  base::Nanos receive_time(collectives::Rank me, base::Nanos now, const Message& message,
-                           Bytes bytes) const {
-    const bool works = shared_ ? shared_->works(me) : processors_[me].works(now);
-    return costs(message).receive.at(bytes) + (works ? base::Nanos(0) : network_.wake_up);
+  base::Nanos receive_time(collectives::Rank me, const Message& message, Bytes bytes) const {
+    return costs(message).receive.at(bytes) +
+           (hosts_[me].processor.works() ? base::Nanos(0) : network_.wake_up);
   }
   /// Returns how long host `me` needs for a reduction or a copy that accesses `bytes` bytes.
   base::Nanos work_time(collectives::Rank me, collectives::Action action, Bytes bytes) const {
@@ -47,17 +48,40 @@ class Processors {
   }
 
   /// Requests that host `me` works for `time`. `event` happens when this work ends.
-  void request(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
-    if (shared_) return shared_->request(me, now, time, event);
-    event.time = processors_[me].serve(now, time);
-    events_.push(event);
+  void request(collectives::Rank me, base::Nanos time, Event event, tuning::WorkKind kind) {
+    event.worker = me;
+    hosts_[me].processor.request(time, event, kind);
+    list(me);
   }
   /// Like request(), but if `time` is 0, `event` happens at `now` and does not wait for earlier
   /// work of the host.
-  void request_if_any(collectives::Rank me, base::Nanos now, base::Nanos time, Event event) {
-    if (time > base::Nanos(0)) return request(me, now, time, event);
+  void request_if_any(collectives::Rank me, base::Nanos now, base::Nanos time, Event event,
+                      tuning::WorkKind kind) {
+    if (time > base::Nanos(0)) return request(me, time, event, kind);
     event.time = now;
     events_.push(event);
+  }
+  /// Lets each processor that is free begin its next work. Must be called after all requests of the
+  /// time `now`.
+  void begin_work(base::Nanos now) {
+    for (const collectives::Rank me : listed_) {
+      hosts_[me].is_listed = false;
+      auto piece = hosts_[me].processor.begin_next();
+      if (!piece) continue;
+      if (shared_) {
+        shared_->begin(me, now, piece->time, piece->work);
+      } else {
+        piece->work.time = now + piece->time;
+        events_.push(piece->work);
+      }
+    }
+    listed_.clear();
+  }
+  /// If the event ends a piece of work, notes that the processor is free.
+  void note_end(Event& event) {
+    if (event.worker == Event::none) return;
+    hosts_[event.worker].processor.end();
+    list(std::exchange(event.worker, Event::none));
   }
   /// Returns the time at which the next work on shared cores ends. Returns Nanos::max() if there is
   /// no such work.
@@ -71,9 +95,18 @@ class Processors {
   }
 
  private:
+  struct Host {
+    tuning::Processor<Event> processor;
+    bool is_listed = false;
+  };
+  void list(collectives::Rank me) {
+    if (!std::exchange(hosts_[me].is_listed, true)) listed_.push_back(me);
+  }
+
   const Network& network_;
   Events& events_;
-  std::vector<tuning::Processor> processors_;
+  std::vector<Host> hosts_;
+  std::vector<collectives::Rank> listed_;             // hosts that may be able to begin work
   std::optional<tuning::SharedCores<Event>> shared_;  // empty if each host has a core of its own
 };
 

@@ -96,8 +96,9 @@ void Evaluation::prepare(MessageIndex index) {
   if (message.is_prepared || state_.processors.has_frame_costs() ||
       state_.network.message_cost == Nanos(0))
     return offer(index);
-  state_.processors.request(message.source, state_.now, state_.network.message_cost,
-                            {state_.now, Kind::prepared, message.source, index, 0, message.step});
+  state_.processors.request(message.source, state_.network.message_cost,
+                            {state_.now, Kind::prepared, message.source, index, 0, message.step},
+                            tuning::WorkKind::step);
 }
 
 void Evaluation::offer(MessageIndex index) {
@@ -142,7 +143,7 @@ void Evaluation::send_frame(Rank me, Outlet& outlet) {
   outlet.in_hand += bytes;
   const Nanos time = state_.processors.costs(message).send.at(bytes);
   if (time == Nanos(0)) return depart(chosen, outlet);
-  state_.processors.request(me, state_.now, time, chosen);
+  state_.processors.request(me, time, chosen, tuning::WorkKind::step);
 }
 
 /// Passes a prepared frame to the outgoing side of its host or to the link. If frames have costs,

@@ -24,9 +24,11 @@ enum class Turn : std::uint8_t {
 /// Lowest ranks of two kinds of requests for the processor of a host: requests to send a frame, and
 /// requests to receive a frame. The requests are work of Turn::choices. A request to receive a
 /// frame has the rank rank_of_receives plus the number of the frame's source host. Requests for
-/// folds and copies have lower ranks than both kinds, in the order of their steps.
+/// folds and copies have lower ranks than both kinds, in the order of their steps. After all
+/// requests, the processor begins its next work; rank_of_processor is the rank of this choice.
 inline constexpr std::uint64_t rank_of_sends = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t rank_of_receives = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t rank_of_processor = ~std::uint64_t{0};
 
 /// Queue of work, ordered by due time. Work with the same due time is ordered by its Turn. Work
 /// with the same time and Turn is ordered by `rank`, lowest first, then by insertion. For

@@ -122,7 +122,7 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
     auto pass = [this, source, target, bytes, depart = std::move(depart)]() mutable {
       const base::Nanos time = state_.processor->pass_time(source, target, bytes);
       if (time == base::Nanos(0)) return depart();
-      state_.processor->work(time, std::move(depart));
+      state_.processor->work(time, tuning::WorkKind::receipt, std::move(depart));
     };
     return queue.put(came, std::move(pass), Turn::heads, source);
   }
@@ -132,7 +132,7 @@ void FrameDelivery::charge(base::Nanos came, LaneFrame frame) {
     return state_.at(tail, std::move(take));
   auto receive = [this, source, target, bytes, take = std::move(take)]() mutable {
     const base::Nanos time = state_.processor->receive_time(source, target, bytes);
-    state_.processor->work(time, std::move(take));
+    state_.processor->work(time, tuning::WorkKind::receipt, std::move(take));
   };
   queue.put(tail, std::move(receive), Turn::choices, rank_of_receives + source);
 }

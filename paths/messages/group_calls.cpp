@@ -82,7 +82,7 @@ void GroupCalls::work(base::Nanos time, std::uint64_t order,
     if (state_.processor == nullptr)
       state_.due_queue.put(state_.runtime.now(), end);
     else
-      state_.processor->work(time, end);
+      state_.processor->work(time, tuning::WorkKind::step, end);
   };
   state_.due_queue.put(state_.runtime.now(), request, Turn::choices, order);
   parts_.clock.settle(lock);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/messages/channels/charged_processor.hpp — simulated processor whose work takes time
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
 
 #include "base/link_model/host_costs.hpp"
+#include "base/link_model/processor.hpp"
 #include "paths/links/due_queue.hpp"
 #include "paths/messages/channels/simulated_cores.hpp"
 #include "paths/plan/plan.hpp"
@@ -16,7 +16,7 @@ namespace paths {
 
 /// The simulated processor of a host on the virtual clock. A host has such a processor if the
 /// config states the costs of hosts: the time that hosts need for frames, folds and copies. The
-/// processor does one piece of work at a time, in the order of the requests.
+/// processor does one piece of work at a time (tuning::Processor).
 ///
 /// Why: without this class, the work of a simulated host would take no time.
 /// Thread-safe: guarded by its owner's mutex.
@@ -44,7 +44,7 @@ class ChargedProcessor {
   /// Returns the time that this host needs to receive a frame of `bytes` bytes that arrives now.
   base::Nanos receive_time(std::uint32_t source, std::uint32_t target, std::uint64_t bytes) const {
     return costs(source, target).receive.at(bytes) +
-           (works() ? base::Nanos(0) : plan_.costs->wake_up);
+           (processor_.works() ? base::Nanos(0) : plan_.costs->wake_up);
   }
   /// Returns the time that this host needs to forward a frame that arrives now: to receive the
   /// frame and to prepare it for the next host.
@@ -58,26 +58,25 @@ class ChargedProcessor {
   }
 
   /// Requests work of the duration `time`. `then` is called when the work has ended.
-  void work(base::Nanos time, Work then) {
-    if (cores_ == nullptr)
-      return due_queue_.put(processor_.serve(runtime_.now(), time), std::move(then));
-    cores_->request(host_, time, [this, then = std::move(then)] { put_now_(then); });
+  void work(base::Nanos time, tuning::WorkKind kind, Work then) {
+    processor_.request(time, std::move(then), kind);
+    begin_next_later();
   }
   /// Calls `then` when all work that was requested earlier has ended. At that simulated time,
   /// `then` is called after all other events.
   void after_work(Work then) {
-    const base::Nanos now = runtime_.now();
-    const auto put = [this](base::Nanos at, Work work) {
-      due_queue_.put(at, std::move(work), Turn::choices);
+    auto put = [this, then = std::move(then)] {
+      due_queue_.put(runtime_.now(), then, Turn::choices);
     };
-    if (!works_elsewhere()) return put(std::max(now, processor_.works_until()), std::move(then));
-    work(base::Nanos(0), [this, put, then = std::move(then)] { put(runtime_.now(), then); });
+    if (!processor_.works()) return put();
+    work(base::Nanos(0), tuning::WorkKind::receipt, std::move(put));
   }
-  /// Returns whether shared cores have unfinished work of this host. (If the host shares no cores,
-  /// its unfinished work is in the due queue.)
-  bool works_elsewhere() const { return cores_ != nullptr && cores_->works(host_); }
-  /// Removes the work of this host from shared cores.
+  /// Returns whether shared cores may have unfinished work of this host. (If the host shares no
+  /// cores, its unfinished work is in the due queue.)
+  bool works_elsewhere() const { return cores_ != nullptr && processor_.works(); }
+  /// Removes the work of this host.
   void stop() {
+    processor_.clear();
     if (cores_ != nullptr) cores_->leave(host_);
   }
 
@@ -89,8 +88,21 @@ class ChargedProcessor {
   }
 
  private:
-  bool works() const {
-    return cores_ == nullptr ? processor_.works(runtime_.now()) : cores_->works(host_);
+  /// Lets the processor begin its next work after all requests of the present simulated time.
+  void begin_next_later() {
+    due_queue_.put(
+        runtime_.now(), [this] { begin_next(); }, Turn::choices, rank_of_processor);
+  }
+  void begin_next() {
+    auto piece = processor_.begin_next();
+    if (!piece) return;
+    Work end = [this, then = std::move(piece->work)] {
+      processor_.end();
+      begin_next_later();
+      then();
+    };
+    if (cores_ == nullptr) return due_queue_.put(runtime_.now() + piece->time, std::move(end));
+    cores_->begin(host_, piece->time, [this, end = std::move(end)] { put_now_(end); });
   }
   const tuning::FrameCosts& costs(std::uint32_t source, std::uint32_t target) const {
     static const tuning::FrameCosts none;
@@ -102,7 +114,7 @@ class ChargedProcessor {
   const Plan& plan_;
   const std::uint32_t host_;
   DueQueue& due_queue_;
-  tuning::Processor processor_;
+  tuning::Processor<Work> processor_;
   SimulatedCores* cores_ = nullptr;  // nullptr = the host has a core of its own
   std::function<void(Work)> put_now_;
 };

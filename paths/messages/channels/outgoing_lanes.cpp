@@ -201,11 +201,12 @@ void OutgoingLanes::prepare(Outlet& outlet) {
       continue;
     }
     outlet.is_preparing = true;
-    processor_->work(time, [this, &outlet, taken = std::move(taken)]() mutable {
+    auto send = [this, &outlet, taken = std::move(taken)]() mutable {
       outlet.is_preparing = false;
       hand_over(outlet, std::move(taken));
       want(outlet);
-    });
+    };
+    processor_->work(time, tuning::WorkKind::step, std::move(send));
   }
 }
 

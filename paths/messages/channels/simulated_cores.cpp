@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/simulated_cores.cpp — requests for work on shared cores, and its end.
+// paths/messages/channels/simulated_cores.cpp — begin and end of work on shared cores.
 #include "paths/messages/channels/simulated_cores.hpp"
 
 #include <optional>
@@ -22,16 +22,11 @@ SimulatedCores::SimulatedCores(runtime::Runtime& runtime, const Plan& plan)
       service_(runtime.spawn(runtime::ContextRole::service, {"service of shared cores"},
                              [this] { serve(); })) {}
 
-void SimulatedCores::request(std::uint32_t host, base::Nanos time, End end) {
+void SimulatedCores::begin(std::uint32_t host, base::Nanos time, End end) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
-  cores_.request(host, runtime_.now(), time, std::move(end));
+  cores_.begin(host, runtime_.now(), time, std::move(end));
   if (cores_.next_end() < sleeps_until_) earlier_.wake_all(wakes);
-}
-
-bool SimulatedCores::works(std::uint32_t host) const {
-  const runtime::Lock lock(mutex_);
-  return cores_.works(host);
 }
 
 void SimulatedCores::leave(std::uint32_t host) {

@@ -15,7 +15,7 @@ namespace paths {
 /// The simulated cores of all machines of a run on the virtual clock. A run has this object if the
 /// config states the number of cores of a machine. Hosts are on the same machine if
 /// are_of_one_machine() is true for their addresses. When a piece of work ends, a service context
-/// calls the function that was passed to request().
+/// calls the function that was passed to begin().
 ///
 /// Thread-safe: all functions, except construction and destruction.
 class SimulatedCores {
@@ -27,18 +27,17 @@ class SimulatedCores {
 
   SimulatedCores(runtime::Runtime& runtime, const Plan& plan);
 
-  /// Requests work of a host that would take `time` on a core of its own.
-  void request(std::uint32_t host, base::Nanos time, End end);
-  /// Returns whether the host has unfinished work.
-  bool works(std::uint32_t host) const;
-  /// Removes all work of the host.
+  /// Begins work of a host that would take `time` on a core of its own.
+  /// Requires: the earlier work of the host has ended.
+  void begin(std::uint32_t host, base::Nanos time, End end);
+  /// Removes the work of the host.
   void leave(std::uint32_t host);
 
  private:
   void serve();
 
   runtime::Runtime& runtime_;
-  mutable runtime::Mutex mutex_;
+  runtime::Mutex mutex_;
   tuning::SharedCores<End> cores_;
   runtime::WaitList earlier_;  // notified if new work ends before sleeps_until_
   base::Nanos sleeps_until_ = base::Nanos::max();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/shared_cores_test.cpp — work of hosts on the shared cores of machines.
+// tests/base/link_model/shared_cores_test.cpp — work of hosts on the shared cores of machines,
+// and the order of the work of one host
 #include "base/link_model/shared_cores.hpp"
 
 #include <catch2/catch.hpp>
@@ -7,7 +8,10 @@
 #include <random>
 #include <vector>
 
+#include "base/link_model/processor.hpp"
+
 using base::Nanos;
+using tuning::WorkKind;
 using namespace std::chrono_literals;
 
 namespace {
@@ -24,16 +28,27 @@ using Ends = std::vector<std::vector<std::int64_t>>;
 Ends ends_of(const std::vector<std::uint32_t>& machines, std::size_t cores,
              const std::vector<Request>& requests) {
   tuning::SharedCores<std::uint32_t> shared(machines, cores);
+  std::vector<tuning::Processor<std::uint32_t>> processors(machines.size());
   Ends ends(machines.size());
+  const auto begin_work = [&](Nanos now) {
+    for (auto& processor : processors)
+      if (const auto piece = processor.begin_next())
+        shared.begin(piece->work, now, piece->time, piece->work);
+  };
   const auto end_until = [&](Nanos limit) {
     while (shared.next_end() <= limit) {
       const Nanos now = shared.next_end();
-      while (const auto host = shared.take_ended(now)) ends[*host].push_back(now.count());
+      while (const auto host = shared.take_ended(now)) {
+        ends[*host].push_back(now.count());
+        processors[*host].end();
+      }
+      begin_work(now);
     }
   };
   for (const auto& [host, at, time] : requests) {
     end_until(at - 1ns);
-    shared.request(host, at, time, host);
+    processors[host].request(time, host, WorkKind::receipt);
+    begin_work(at);
   }
   end_until(Nanos::max() - 1ns);
   return ends;
@@ -57,6 +72,24 @@ TEST_CASE("shared cores: more hosts than cores work more slowly, at the same spe
         Ends{{15}, {15}, {15}});
 }
 
+TEST_CASE("a processor begins work for steps before it receives frames") {
+  tuning::Processor<int> processor;
+  processor.request(1ns, 1, WorkKind::receipt);
+  processor.request(1ns, 2, WorkKind::receipt);
+  CHECK(processor.begin_next()->work == 1);
+  processor.request(1ns, 3, WorkKind::step);
+  processor.request(1ns, 4, WorkKind::step);
+  CHECK_FALSE(processor.begin_next());  // it does not interrupt its work
+  for (const int next : {3, 4, 2}) {
+    processor.end();
+    CHECK(processor.works());
+    CHECK(processor.begin_next()->work == next);
+  }
+  processor.end();
+  CHECK_FALSE(processor.begin_next());
+  CHECK_FALSE(processor.works());
+}
+
 TEST_CASE("shared cores: the work of one host ends in the order of its requests") {
   CHECK(ends_of({0, 0}, 1, {{0, 0ns, 10ns}, {0, 0ns, 1ns}, {1, 0ns, 11ns}}) ==
         Ends{{20, 22}, {22}});
@@ -68,13 +101,10 @@ TEST_CASE("shared cores: work of no time ends after the earlier work of its host
 
 TEST_CASE("shared cores: removed work takes no more time") {
   tuning::SharedCores<int> shared({0, 0}, 1);
-  shared.request(0, 0ns, 10ns, 1);
-  shared.request(0, 0ns, 10ns, 2);
-  shared.request(1, 0ns, 10ns, 3);
+  shared.begin(0, 0ns, 10ns, 1);
+  shared.begin(1, 0ns, 10ns, 3);
   CHECK(shared.next_end() == 20ns);
   shared.cancel(0, 10ns);
-  CHECK_FALSE(shared.works(0));
-  CHECK(shared.works(1));
   CHECK(shared.next_end() == 15ns);
   CHECK(shared.take_ended(15ns) == 3);
   CHECK(shared.next_end() == Nanos::max());

@@ -95,9 +95,9 @@ TEST_CASE("evaluator: reductions with costs of hosts and of folds take the known
           for (tuning::LinkModel& side : network.receiving) side = {0us, 200e6};
         });
   check(Collective::allreduce, sizes,
-        {{"flat", {49, 77, 221}},
+        {{"flat", {49, 77, 161}},
          {"chain", {105, 245, 257}},
-         {"binary", {71, 107, 140}},
+         {"binary", {71, 107, 131}},
          {"binomial", {70, 105, 141}}},
         folds);
 }

@@ -4,6 +4,7 @@
 #include "tests/collectives/cost/plain_evaluator.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -22,6 +23,7 @@ struct Event {
   What what;
   Rank host, source;
   std::size_t step;
+  bool is_work = false;  // whether a piece of work of the host's processor ends
   auto key() const { return std::tuple(what, host, source, step); }
   friend bool operator<(const Event& left, const Event& right) { return left.key() < right.key(); }
 };
@@ -37,7 +39,9 @@ struct Host {
   collectives::Steps text;
   std::vector<Step> steps;
   std::set<std::size_t> sends;  // indices of send steps that are ready
-  Nanos works_until{0}, port_free{0};
+  Nanos port_free{0};
+  std::deque<std::pair<Nanos, Event>> work, receipts;  // requests for the processor: time, end
+  bool is_working = false;
   std::uint64_t in_hand = 0;
   bool is_preparing = false;
 };
@@ -90,6 +94,7 @@ class Plain {
         for (Rank me = 0; me < hosts_.size(); ++me) begin_steps(me);
         for (Rank me = 0; me < hosts_.size(); ++me) prepare(me);
         for (const Event& event : std::exchange(arrived_, {})) receive(event);
+        for (Host& host : hosts_) begin_work(host);
       }
     }
     for (const Host& host : hosts_)
@@ -99,11 +104,13 @@ class Plain {
   }
 
  private:
-  /// Lets the processor of the host work for the duration `time` after its earlier work. Returns
-  /// the time at which that work ends.
-  Nanos work(Host& host, Nanos time) {
-    if (time == Nanos(0)) return now_;
-    return host.works_until = std::max(host.works_until, now_) + time;
+  /// Lets the processor of the host begin its next work if it is free. Receipts come last.
+  void begin_work(Host& host) {
+    auto& next = host.work.empty() ? host.receipts : host.work;
+    if (host.is_working || next.empty()) return;
+    host.is_working = true;
+    at(now_ + next.front().first, next.front().second);
+    next.pop_front();
   }
   void at(Nanos time, const Event& event) { events_[time].insert(event); }
   void finish(Step& step) {
@@ -114,6 +121,7 @@ class Plain {
   void happen(const Event& event) {
     Host& host = hosts_[event.host];
     const std::uint64_t bytes = hosts_[event.source].steps[event.step].step.elements();
+    if (event.is_work) host.is_working = false;
     switch (event.what) {
       case What::prepared: return send(event.host, event.step);
       case What::left: host.in_hand -= bytes; return finish(host.steps[event.step]);
@@ -127,7 +135,12 @@ class Plain {
   void receive(const Event& event) {
     const Nanos time =
         network_.costs.receive.at(hosts_[event.source].steps[event.step].step.elements());
-    at(work(hosts_[event.host], time), {What::received, event.host, event.source, event.step});
+    const bool is_work = time > Nanos(0);
+    const Event received{What::received, event.host, event.source, event.step, is_work};
+    if (is_work)
+      hosts_[event.host].receipts.emplace_back(time, received);
+    else
+      at(now_, received);
   }
 
   void begin_steps(Rank me) {
@@ -148,7 +161,8 @@ class Plain {
         works.insert(i);
     }
     for (const std::size_t i : works)
-      at(work(host, work_time(me, host.steps[i].step)), {What::computed, me, me, i});
+      host.work.emplace_back(work_time(me, host.steps[i].step),
+                             Event{What::computed, me, me, i, true});
   }
 
   Nanos work_time(Rank me, const collectives::Step& step) const {
@@ -166,11 +180,11 @@ class Plain {
       host.sends.erase(i);
       host.in_hand += bytes;
       host.is_preparing = true;
-      const Nanos end = work(host, network_.costs.send.at(bytes));
-      if (end == now_)
+      const Nanos time = network_.costs.send.at(bytes);
+      if (time == Nanos(0))
         send(me, i);
       else
-        at(end, {What::prepared, me, me, i});
+        host.work.emplace_back(time, Event{What::prepared, me, me, i, true});
     }
   }
 
