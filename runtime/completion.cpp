@@ -157,7 +157,7 @@ class WaitSet::OnClock {
     if (self_ == nullptr || self_->executor == &executor) return;
     if (self_->executor != nullptr)
       throw base::UsageError("wait for a set of another run than the calling context's");
-    if (executor.is_virtual())
+    if (!executor.is_parallel())
       throw base::UsageError(
           "a thread that the run did not start cannot wait on its virtual clock");
     self_->executor = &executor;

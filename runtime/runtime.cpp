@@ -19,30 +19,24 @@
 
 namespace runtime {
 
-Runtime::Runtime(RuntimeOptions options) : executor_(std::make_unique<Executor>(options)) {
+Runtime::Runtime(RuntimeOptions options) {
   base::set_context_line(&describe_current_context);
   if (options.says_overflows) say_stack_overflows();
-  if (!is_virtual()) executor_->start_services_thread();
+  executor_ = std::make_unique<Executor>(options);
 }
 
 Runtime::~Runtime() = default;
 
-bool Runtime::is_virtual() const { return executor_->is_virtual(); }
-Nanos Runtime::now() const { return executor_->now(); }
+bool Runtime::is_virtual() const { return executor_->options.clock == ClockKind::virtual_time; }
+Nanos Runtime::now() const { return executor_->clock().now(); }
 
-Nanos Runtime::roughly_now() const { return executor_->roughly_now(); }
+Nanos Runtime::roughly_now() const { return executor_->clock().roughly_now(); }
 
-std::uint64_t Runtime::events() const { return is_virtual() ? executor_->events() : 0; }
+std::uint64_t Runtime::events() const { return executor_->clock().events(); }
 
-Nanos Runtime::utc_at_zero() const {
-  if (is_virtual()) return Nanos{0};
-  return std::chrono::system_clock::now().time_since_epoch() - now();
-}
+Nanos Runtime::utc_at_zero() const { return executor_->clock().utc_at_zero(); }
 
-Nanos Runtime::steady_at_zero() const {
-  ENSURE(!is_virtual());
-  return executor_->on_steady_clock(Nanos{0});
-}
+Nanos Runtime::steady_at_zero() const { return executor_->clock().on_steady_clock(Nanos{0}); }
 
 std::string Runtime::utc_text() {
   const std::time_t seconds =
@@ -72,37 +66,18 @@ void Runtime::sleep_for(Nanos span) {
   sleep_until(begin + span);
 }
 
-void Runtime::run(std::function<void()> main) {
-  if (is_virtual()) {
-    executor_->run_virtual(main);
-    return;
-  }
-  struct Run {
-    Executor& executor;
-    Context& self;
-    Executor* before;
-    Run(Executor& all, Context& caller)
-        : executor(all), self(caller), before(std::exchange(caller.executor, &all)) {
-      executor.begin_run();
-    }
-    ~Run() {
-      executor.end_run();
-      self.executor = before;
-    }
-  } const run(*executor_, *Context::current());
-  main();
-}
+void Runtime::run(std::function<void()> main) { executor_->run(main); }
 
-void Runtime::open() {
-  ENSURE(!is_virtual());
-  executor_->begin_run();
-}
+void Runtime::open() { executor_->begin_run(); }
 void Runtime::close() { executor_->end_run(); }
 
-bool Runtime::is_deadlocked() const { return executor_->is_deadlocked(); }
+bool Runtime::is_deadlocked() const { return executor_->clock().deadlock() != nullptr; }
 
 Task Runtime::spawn(ContextRole role, ContextName name, std::function<void()> work) {
-  return executor_->spawn(role, name, std::move(work));
+  const bool is_thread = role == ContextRole::thread;
+  return executor_->spawn(role, name,
+                          is_thread ? executor_->options.stack_bytes : service_stack_bytes,
+                          std::move(work));
 }
 
 void Runtime::begin(ContextName name, Work& work) {
@@ -112,9 +87,9 @@ void Runtime::begin(ContextName name, Work& work) {
 void Runtime::wake_from_outside(std::function<void()> work) { executor_->post(std::move(work)); }
 
 void Runtime::watch(int descriptor, std::function<void()> on_readable) {
-  executor_->watch(descriptor, std::move(on_readable));
+  executor_->clock().watch(descriptor, std::move(on_readable));
 }
-void Runtime::unwatch(int descriptor) { executor_->unwatch(descriptor); }
+void Runtime::unwatch(int descriptor) { executor_->clock().unwatch(descriptor); }
 
 void Runtime::add_poller(Poller& poller) { executor_->pollers.add(poller); }
 void Runtime::remove_poller(Poller& poller) { executor_->pollers.remove(poller); }
@@ -133,7 +108,7 @@ Context& context_of_visitor() {
 
 ThreadAttachment::ThreadAttachment(Runtime& runtime, ContextName name)
     : context_(context_of_visitor()), name_before_(std::exchange(context_.name, name)) {
-  ENSURE(!runtime.is_virtual());
+  ENSURE(runtime.executor_->is_parallel());
   context_.executor = runtime.executor_.get();
 }
 

@@ -36,7 +36,8 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   Context* self = Context::current();
   ENSURE(self != nullptr);  // self is nullptr in a callback, which must not block
   self->throw_if_cancelled();
-  const Nanos until = self->executor == nullptr ? deadline.at : self->executor->end_of(deadline);
+  const Nanos until =
+      self->executor == nullptr ? deadline.at : self->executor->clock().end_of(deadline);
   if (until != Nanos::max() && self->executor == nullptr)
     throw base::UsageError(fmt::format(
         "a wait for {} {} until a deadline, by a thread that is not of the run: attach it first",
@@ -162,9 +163,9 @@ void DeferredWakes::services_first() {
   notify_all();
   std::vector<Context*> services = take_services();
   if (services.empty()) return;
-  Executor& executor = *services.front()->executor;
-  executor.wake_in_order(std::move(services),
-                         {std::exchange(futex_, nullptr), std::exchange(others_, {})});
+  Clock& clock = services.front()->executor->clock();
+  clock.wake_in_order(std::move(services),
+                      {std::exchange(futex_, nullptr), std::exchange(others_, {})});
 }
 
 }  // namespace runtime

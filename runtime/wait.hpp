@@ -164,19 +164,14 @@ class DeferredWakes {
   DeferredWakes(const DeferredWakes&) = delete;
   DeferredWakes& operator=(const DeferredWakes&) = delete;
   bool empty() const { return first_waiter_ == nullptr && futex_ == nullptr && others_.empty(); }
+  struct Threads;
 
  private:
   friend class WaitList;
-  friend class Executor;
   struct One {
     Context* fiber = nullptr;
     Futex* futex = nullptr;  // futex of an OS thread; nullptr for a fiber
     bool is_service = false;
-    void wake() const;
-  };
-  struct Threads {
-    Futex* futex = nullptr;
-    std::vector<One> others;
     void wake() const;
   };
   void add(Context& fiber);
@@ -188,6 +183,13 @@ class DeferredWakes {
   Waiter* last_waiter_ = nullptr;
   Futex* futex_ = nullptr;  // first futex to wake; further ones are in others_
   std::vector<One> others_;
+};
+
+/// Application threads to wake after services. Private to runtime/.
+struct DeferredWakes::Threads {
+  Futex* futex = nullptr;
+  std::vector<One> others;
+  void wake() const;
 };
 
 /// A list of blocked contexts that are woken together: fibers in first-in, first-out order, OS

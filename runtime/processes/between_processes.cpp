@@ -94,7 +94,7 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
   Nanos until = deadline.at;
   if (const Executor* const executor = self->executor; executor != nullptr) {
     if (executor->options.waiting != Waiting::adaptive) return false;
-    until = executor->on_steady_clock(until);
+    until = executor->clock().on_steady_clock(until);
   }
   return poll(futex, seen, until, SpinHistory::of(reason), {.for_processes = true});
 }
@@ -105,7 +105,8 @@ bool rest_fiber(Nanos span) {
   Mutex mutex;
   WaitList nobody;
   Lock lock(mutex);
-  nobody.wait(lock, Deadline::written_at(self->executor->now() + span), {"what others hold"});
+  nobody.wait(lock, Deadline::written_at(self->executor->clock().now() + span),
+              {"what others hold"});
   return true;
 }
 

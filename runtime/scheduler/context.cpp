@@ -134,10 +134,10 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   waits_.change();
   timed_out_ = false;
   reason_ = &reason;
-  if (until != Nanos::max()) executor->add_timer(until, *this, waits_.value());
+  if (until != Nanos::max()) executor->clock().timers.add(until, *this, waits_.value());
   executor->suspend_current();
   set_current(this);
-  executor->count_run(*this);
+  executor->clock().count_run(*this);
   reason_ = nullptr;
   return !timed_out_;
 }
@@ -175,7 +175,7 @@ bool Context::wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reaso
   ENSURE(executor != nullptr || until == Nanos::max());
   Looks looks;
   if (executor != nullptr) {
-    until = executor->on_steady_clock(until);
+    until = executor->clock().on_steady_clock(until);
     looks.may = may_poll && executor->options.waiting == Waiting::adaptive;
     looks.pollers = &executor->pollers;
     looks.context = this;
@@ -267,7 +267,7 @@ const void* calling_context() { return Context::current(); }
 
 void yield_to_services() {
   Context* const self = Context::current();
-  if (self != nullptr && self->is_fiber && !self->executor->is_virtual()) self->yield();
+  if (self != nullptr && self->is_fiber && self->executor->is_parallel()) self->yield();
 }
 
 bool is_inside_a_run() {
@@ -279,7 +279,8 @@ std::string describe_current_context() {
   const Context* context = Context::current();
   if (context == nullptr) return "callback of the services";
   if (context->executor == nullptr) return context->name.text();
-  return fmt::format("{} at {}", context->name.text(), base::format_time(context->executor->now()));
+  return fmt::format("{} at {}", context->name.text(),
+                     base::format_time(context->executor->clock().now()));
 }
 
 }  // namespace runtime

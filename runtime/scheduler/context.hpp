@@ -111,6 +111,7 @@ class Context {
   friend class LiveContexts;
   friend class Scheduler;
   friend class TimerQueue;
+  friend class VirtualClock;
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
   bool wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);

@@ -35,8 +35,8 @@ Resumptions::Resumptions(Executor& executor) : executor_(executor) {}
 Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
-  const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  // On the virtual clock, `may_run_here` is true only after the end of the run.
+  const bool may_run_here = executor_.is_parallel() || !executor_.on_own_thread();
+  // If contexts are not parallel, `may_run_here` is true only after the end of the run.
   if (may_run_here) return continuation.resume();
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
@@ -54,7 +54,7 @@ void schedule(Runtime& runtime, Continuation& continuation) {
 }
 
 base::Nanos end_of(const Runtime& runtime, Deadline deadline) {
-  return Context::executor_of(runtime).end_of(deadline);
+  return Context::executor_of(runtime).clock().end_of(deadline);
 }
 
 Deadline sooner(const Runtime& runtime, Deadline left, Deadline right) {

@@ -164,6 +164,7 @@ bool Scheduler::wait_for_work(Context& context) {
 // ---- attachment to the OS thread -----------------------------------------------------------
 
 void Scheduler::attach() {
+  thread_.store(std::this_thread::get_id());
   switch_.begin();
   boost::fibers::use_scheduling_algorithm<Algorithm>(this);
 }
@@ -171,6 +172,7 @@ void Scheduler::attach() {
 void Scheduler::detach() {
   algorithm_ = nullptr;
   boost::fibers::use_scheduling_algorithm<boost::fibers::algo::round_robin>();
+  thread_.store(std::thread::id());
 }
 
 void Scheduler::run(bool until_stopped) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/scheduler/scheduler.hpp — the fibers of one OS thread, from start to end
 #pragma once
+#include <atomic>
 #include <boost/fiber/context.hpp>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "runtime/scheduler/live_contexts.hpp"
@@ -37,8 +39,8 @@ class SchedulerOwner {
 /// The next work of a service reuses an idle fiber, because the pages of its stack are already in
 /// memory. Private to runtime/.
 ///
-/// Thread-safe: any thread may call make(). Only the OS thread that calls attach() calls the other
-///              functions.
+/// Thread-safe: any thread may call make(), is_attached() and runs_on_caller(). Only the OS thread
+///              that calls attach() calls the other functions.
 class Scheduler {
  public:
   /// Requires: the owner outlives this object.
@@ -55,6 +57,11 @@ class Scheduler {
   /// Attach the fibers to the calling OS thread, until detach().
   void attach();
   void detach();
+  bool is_attached() const { return thread_.load() != std::thread::id(); }
+  /// Whether the fibers are attached to the calling OS thread.
+  bool runs_on_caller() const {
+    return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
   /// Blocks until no fiber has work and, if `until_stopped`, stop() was called. Runs fibers while
   /// it blocks.
   void run(bool until_stopped);
@@ -75,6 +82,7 @@ class Scheduler {
 
   static constexpr std::size_t idle_max = 256;  // maximum number of idle fibers; further ones end
   SchedulerOwner& owner_;
+  std::atomic<std::thread::id> thread_{};  // OS thread to which the fibers are attached
   std::vector<Context*> idle_;
   std::size_t leaving_ = 0;  // number of idle fibers that must end
   bool is_stopped_ = false;

@@ -1,61 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/virtual_clock.hpp — simulated time, and the count of context runs
+// runtime/scheduler/virtual_clock.hpp — simulated time, and the jumps by which it passes
 #pragma once
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
 
-#include "base/units.hpp"
+#include "runtime/scheduler/clock.hpp"
 
 namespace runtime {
 
-using base::Nanos;
+class LiveContexts;
 
-/// The simulated time of an executor. It passes only in advance_to(). Private to runtime/.
+/// The simulated time of an executor. If no fiber is ready, time jumps to the next timer. If there
+/// is no timer, or time stands still for ever, all contexts are cancelled as a deadlock. Private to
+/// runtime/.
 ///
-/// Thread-safe: no. Only the executor's OS thread uses it.
-class VirtualClock {
+/// Thread-safe: no. Only one OS thread uses it at a time.
+class VirtualClock final : public Clock {
  public:
-  Nanos now() const { return now_; }
+  /// The clock sets `is_ending` when it cancels `live` as a deadlock.
+  /// Requires: both outlive this object.
+  VirtualClock(LiveContexts& live, std::atomic<bool>& is_ending)
+      : live_(live), is_ending_(is_ending) {}
+
+  Nanos now() const override { return now_; }
+  Nanos roughly_now() const override { return now_; }
+  Nanos utc_at_zero() const override { return Nanos{0}; }
+  Nanos on_steady_clock(Nanos when) const override;
+  Nanos end_of(Deadline deadline) const override {
+    return deadline.written ? deadline.at : Nanos::max();
+  }
+
+  /// Begins a run at the time at which the previous run ended.
+  void begin_run() override;
+  void count_run(Context& context) override;
+  std::uint64_t events() const override { return earlier_runs_ + runs_; }
   /// Returns a number that identifies the current virtual time. It starts at 1, and grows whenever
   /// time passes or a run begins.
   std::uint64_t instant() const { return instant_; }
-  /// Returns how often contexts have run since the executor was created.
-  std::uint64_t events() const { return earlier_runs_ + runs_; }
   /// Returns how often contexts have run at the current time.
   std::uint64_t runs() const { return runs_; }
+  std::exception_ptr deadlock() const override { return deadlock_; }
 
-  /// Begins a run at the time at which the previous run ended.
-  void begin_run() {
-    ++instant_;
-    runs_ = runs_of_services_ = 0;
-  }
-  /// Lets virtual time pass until `time`, which must be later than now().
-  void advance_to(Nanos time) {
-    now_ = time;
-    ++instant_;
-    earlier_runs_ += std::exchange(runs_, 0);
-    runs_of_services_ = 0;
-  }
-  void count_run(bool is_of_service) {
-    ++runs_;
-    runs_of_services_ = is_of_service ? runs_of_services_ + 1 : 0;
-  }
+  void poll() override;
+  void idle() override;
+  void notify() override {}
 
-  /// Whether virtual time has probably stopped for ever: contexts have run very often since time
-  /// last passed. `contexts` is the maximum number of live contexts since time last passed. A join
-  /// of a million contexts wakes each of them a few times without time passing, so the limit grows
-  /// with the number of contexts. There are two limits. The lower limit is for runs of services
-  /// without a run of a thread in between, because such runs make no progress for any thread. The
-  /// higher limit is for all runs, because threads may do many rounds that take no time.
-  bool stands_still(std::size_t contexts) const {
-    constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
-    const std::uint64_t most = std::max(usual, usual_of_each * contexts);
-    return runs_of_services_ > most || runs_ > threads_may * most;
-  }
+  void watch(int descriptor, std::function<void()> on_readable) override;
+  void unwatch(int descriptor) override;
+
+  void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads) override;
 
  private:
+  bool stands_still() const;
+  void advance_to(Nanos time);
+  void cancel_as_deadlock(const std::string& report);
+
+  LiveContexts& live_;
+  std::atomic<bool>& is_ending_;
+  std::exception_ptr deadlock_;
   Nanos now_{0};
   std::uint64_t instant_ = 1;
   std::uint64_t runs_ = 0;

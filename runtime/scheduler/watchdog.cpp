@@ -14,7 +14,8 @@
 
 #include "runtime/polling/moment.hpp"
 #include "runtime/processes/signal_line.hpp"
-#include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/clock.hpp"
+#include "runtime/scheduler/live_contexts.hpp"
 
 namespace runtime {
 namespace {
@@ -59,8 +60,11 @@ void watch_virtual_runs(base::Nanos span) {
 #endif
 }
 
-Watchdog::Watchdog(const Executor& executor)
-    : executor_(executor), patience_(patience.load()), outer_(std::exchange(watching, this)) {
+Watchdog::Watchdog(const Clock& clock, const LiveContexts& contexts)
+    : clock_(clock),
+      contexts_(contexts),
+      patience_(patience.load()),
+      outer_(std::exchange(watching, this)) {
   if (patience_ == base::Nanos::zero()) return;
   install_handler();
   before_ = progress();
@@ -80,7 +84,7 @@ Watchdog::~Watchdog() {
 }
 
 Watchdog::Progress Watchdog::progress() const {
-  return {executor_.now(), executor_.events(), time_of(CLOCK_THREAD_CPUTIME_ID),
+  return {clock_.now(), clock_.events(), time_of(CLOCK_THREAD_CPUTIME_ID),
           time_of(CLOCK_MONOTONIC)};
 }
 
@@ -109,7 +113,7 @@ void Watchdog::report(const Progress& now) const {
   head.add(" times, with ").add(used).add(" of processor time; virtual time is ");
   head.add(now.virtual_time).add(", real time of the run ").add(now.real_time - began_).add("\n");
   head.write_to(STDERR_FILENO);
-  executor_.write_contexts(STDERR_FILENO);
+  contexts_.write(STDERR_FILENO);
   SignalLine().add("  the stack of the OS thread:\n").write_to(STDERR_FILENO);
   void* frames[64];
   backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);

@@ -20,15 +20,16 @@ namespace runtime {
 /// Thread-safe: yes. It has no effect in thread-sanitizer builds, which defer signals.
 void watch_virtual_runs(base::Nanos patience);
 
-class Executor;
+class Clock;
+class LiveContexts;
 
-/// Watches the run of an executor on the calling OS thread. Private to runtime/.
+/// Watches the run of `contexts` on the calling OS thread. Private to runtime/.
 ///
 /// Why: a kernel timer interrupts the thread of the run, whether it computes or sleeps. Therefore
-///   the run needs no second thread, and the lists of the executor do not change during a report.
+///   the run needs no second thread, and the lists of contexts do not change during a report.
 class Watchdog {
  public:
-  explicit Watchdog(const Executor& executor);
+  Watchdog(const Clock& clock, const LiveContexts& contexts);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -46,7 +47,8 @@ class Watchdog {
   Progress progress() const;
   void report(const Progress& now) const;
 
-  const Executor& executor_;
+  const Clock& clock_;
+  const LiveContexts& contexts_;
   const base::Nanos patience_;
   Watchdog* const outer_;  // watchdog of the enclosing run; nullptr if there is none
   base::Nanos began_{0};   // real time at which the run began
