@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "paths/plan/print_plan.hpp"
-#include "paths/plan/structure_of.hpp"
+#include "paths/run/structure_of.hpp"
 
 namespace paths {
 

@@ -11,8 +11,8 @@
 
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
-#include "paths/plan/structure_of.hpp"
 #include "paths/run/live_tracing.hpp"
+#include "paths/run/structure_of.hpp"
 #include "paths/wire/local/transport.hpp"
 #include "tests/support/traced_run.hpp"
 

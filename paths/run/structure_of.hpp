@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/structure_of.hpp — structure of a plan, as traces store it.
+// paths/run/structure_of.hpp — structure of a plan, as traces store it.
 #pragma once
 #include "eventspace/structure.hpp"
 #include "paths/plan/plan.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/structure_of.cpp — structure of a plan, as traces store it.
-#include "paths/plan/structure_of.hpp"
+// paths/run/structure_of.cpp — structure of a plan, as traces store it.
+#include "paths/run/structure_of.hpp"
 
 #include <filesystem>
 #include <map>
