@@ -28,6 +28,7 @@ Runtime::Runtime(RuntimeOptions options) {
 Runtime::~Runtime() = default;
 
 bool Runtime::is_virtual() const { return executor_->options.clock == ClockKind::virtual_time; }
+bool Runtime::is_parallel() const { return executor_->is_parallel(); }
 Nanos Runtime::now() const { return executor_->clock().now(); }
 
 Nanos Runtime::roughly_now() const { return executor_->clock().roughly_now(); }
@@ -38,7 +39,7 @@ Nanos Runtime::utc_at_zero() const { return executor_->clock().utc_at_zero(); }
 
 Nanos Runtime::steady_at_zero() const { return executor_->clock().on_steady_clock(Nanos{0}); }
 
-std::string Runtime::utc_text() {
+std::string utc_text() {
   const std::time_t seconds =
       std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};

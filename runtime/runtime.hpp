@@ -165,6 +165,10 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   bool is_virtual() const;
+  /// Returns whether contexts run at the same time, on several OS threads. If not, one context at a
+  /// time runs, in an order that each run repeats. Then no context runs while the caller is outside
+  /// of run(). False on the virtual clock.
+  bool is_parallel() const;
   /// Returns the time since this runtime was created, in nanoseconds. Any context may call it.
   Nanos now() const;
   /// Returns approximately now(), at a lower cost, for deadlines that are seconds away. On the
@@ -179,9 +183,6 @@ class Runtime {
   /// Returns what the machine's steady clock showed when now() was 0. All processes of the machine
   /// share that clock. Steady clock only.
   Nanos steady_at_zero() const;
-  /// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of the
-  /// runtime.
-  static std::string utc_text();
   /// Blocks the calling context until `when`, or for `span`. If the context is cancelled, throws
   /// the exception that cancels it, a Stop.
   void sleep_until(Nanos when);
@@ -272,6 +273,9 @@ void yield_to_services();
 /// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();
 
+/// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of any
+/// runtime.
+std::string utc_text();
 /// Returns the running context for messages: "thread alpha-0/3 at 12.5ms".
 std::string describe_current_context();
 

@@ -15,7 +15,7 @@ nlohmann::ordered_json provenance(std::optional<double> wall_seconds) {
   utsname machine{};
   uname(&machine);
   nlohmann::ordered_json json = {
-      {"time", runtime::Runtime::utc_text()},
+      {"time", runtime::utc_text()},
       {"machine", machine.nodename},
       {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)}};
   if (wall_seconds) json["wall_seconds"] = *wall_seconds;

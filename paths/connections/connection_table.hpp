@@ -19,7 +19,8 @@ namespace paths {
 ///
 /// Owns: the connections and the transport.
 /// Thread-safe: guarded by mutex(), except the functions that only read constant data. These are
-///              runtime(), peers(), host(), name(), call(), transport(), frame_of() and gone().
+///              runtime(), peers(), host(), name(), call(), transport(), watches_peers(),
+///              frame_of() and gone().
 class ConnectionTable {
  public:
   ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -33,6 +34,9 @@ class ConnectionTable {
   const DeploymentId& call() const { return *call_; }
   Transport& transport() const { return *transport_; }
   runtime::Mutex& mutex() { return mutex_; }
+  /// Returns whether hosts start and end at different times, and watch each other for signs of
+  /// life. Returns false on the virtual clock, because all hosts are then in this process.
+  bool watches_peers() const { return !runtime_.is_virtual(); }
 
   /// Returns the connection that this host made to `host` for operations that enter `stage` there;
   /// nullptr if there is none.

@@ -73,6 +73,7 @@ class Connections final : public Receiver {
   /// none.
   std::string given_up() const;
 
+  bool watches_peers() const { return table_.watches_peers(); }
   Requests& requests() { return requests_; }
   FrameSender& sender() { return sender_; }
   Meeting& meeting() { return meeting_; }

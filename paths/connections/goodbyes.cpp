@@ -21,7 +21,7 @@ void Goodbyes::part(runtime::Deadline deadline) {
   }
   queue_.send_posted();
   await_answers(deadline);
-  if (!table_.runtime().is_virtual()) close_to_remaining_peers();
+  if (table_.watches_peers()) close_to_remaining_peers();
 }
 
 /// Sends goodbyes to peers that run longer than this host. The paths of these peers into this host

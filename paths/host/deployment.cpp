@@ -98,7 +98,7 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
     connections_.sender().note_failure(why);
     connections_.losses().report(why);
   }
-  if (!has_closed && label().empty()) host_.peer_lost(peer, reason);
+  if (!has_closed && label().empty() && connections_.watches_peers()) host_.peer_lost(peer, reason);
   dispatcher_->release_paths_from(peer, why);
 }
 
@@ -106,7 +106,7 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
 
 void Deployment::start() {
   remote_calls_.connect();
-  if (!runtime_.is_virtual()) {
+  if (connections_.watches_peers()) {
     if (plan_->hosts.size() > 1)
       beats_ = runtime_.spawn(runtime::ContextRole::service, {"beats of", name(), index_}, [this] {
         for (;;) {
@@ -215,7 +215,7 @@ void Deployment::end_services() {
     const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
       services_.wait_for_change({.at = runtime_.now() + pause, .written = !is_stuck});
-    else if (is_stuck && runtime_.is_virtual())
+    else if (is_stuck && !runtime_.is_parallel())
       return;  // without a run, no context exists that could end the operations
     else if (is_stuck)
       services_.wait_for_change(runtime::Deadline::never());

@@ -161,7 +161,6 @@ void Host::start() {
 }
 
 void Host::peer_lost(std::uint32_t host, const std::string& reason) {
-  if (runtime().is_virtual()) return;
   lanes_->host_lost(host, reason);
 }
 

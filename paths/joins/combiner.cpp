@@ -111,7 +111,7 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
 /// slots in the order of the slots. The result therefore has the same bits as the result of
 /// fold_whole(), but each byte is read only once. Returns nullopt if a value must not be combined.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
-  if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
+  if (bytes_ < shared_fold_bytes || !view_.runtime().is_parallel()) return fold_alone(round);
   {
     runtime::DeferredWakes wakes;
     auto shared = std::make_unique<SharedFold>(bytes_, fold_part_bytes);

@@ -15,7 +15,7 @@ EndpointState::EndpointState(runtime::Runtime& of, std::shared_ptr<const Plan> r
       host(number),
       name(place_name(*plan, number)),
       carrier(by),
-      due_queue(of.is_virtual()),
+      due_queue(!of.is_parallel()),
       link_scheduler(of, *plan, number, links, due_queue),
       processor(simulated_costs(*plan, of) != nullptr && !is_switch()
                     ? std::make_unique<ChargedProcessor>(runtime, *plan, number, due_queue)
@@ -34,7 +34,7 @@ bool EndpointState::leads_to(std::uint32_t target) const {
 }
 
 base::Nanos EndpointState::farthest() const {
-  return runtime.is_virtual() ? base::time_max : 2 * plan->deadline;
+  return watches_hosts() ? 2 * plan->deadline : base::time_max;
 }
 
 runtime::Deadline EndpointState::deadline() const { return deadline_of(*plan, runtime); }

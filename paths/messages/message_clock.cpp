@@ -216,9 +216,9 @@ void MessageClock::stop() {
   lock.unlock();
   lookers_->part();
   lock.lock();
-  // Waits until the service context has ended. After a run on the virtual clock no wait is needed,
-  // because fibers end together with the run.
-  while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
+  // Waits until the service context has ended. If contexts are not parallel, none runs after the
+  // end of the run, so no wait is needed then.
+  while (service_->is_running && (state_.runtime.is_parallel() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
                 {"the end of the clock of", state_.name, state_.host});
 }

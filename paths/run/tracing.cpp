@@ -96,7 +96,7 @@ eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
   header.origin_utc_nanos = runtime_.utc_at_zero().count();
   header.seed = seed_;
   header.command = options_.command;
-  header.started = runtime_.utc_text();
+  header.started = runtime::utc_text();
   return header;
 }
 

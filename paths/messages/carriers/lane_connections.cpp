@@ -76,7 +76,7 @@ void LaneConnections::stop() {
 void LaneConnections::start(MessageEndpoint& lanes) {
   lanes_ = &lanes;
   transport_->start(*this);
-  if (!runtime_.is_virtual() && peers_->are_processes)
+  if (peers_->are_processes)
     beats_ = runtime_.spawn(runtime::ContextRole::service,
                             {"beats of lanes of", peers_->hosts[host_].name, host_}, [this] {
                               for (;;) {
