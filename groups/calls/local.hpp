@@ -9,6 +9,7 @@
 #include "groups/calls/fold.hpp"
 #include "groups/calls/layout.hpp"
 #include "groups/calls/member_fold.hpp"
+#include "groups/calls/members.hpp"
 
 namespace groups {
 
@@ -51,14 +52,9 @@ class Local {
   void distribute();
 
  private:
-  const Call& first() const { return *calls_.front(); }
-  const Call* root_here() const;
-  bool has_values() const { return first().has_values; }
-  std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
-  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Returns whether each host gathers all contributions and folds them itself.
   bool gathers_values() const {
-    return between_ != first().collective && between_ != collectives::Collective::exscan;
+    return between_ != members_.first().collective && between_ != collectives::Collective::exscan;
   }
   void lend_in();
   void lend_out();
@@ -74,19 +70,14 @@ class Local {
   void hand_out_blocks();
   void hand_out_pairs();
   void hand_out_prefixes();
-  std::size_t bytes(std::uint64_t elements) const { return elements * element_bytes_; }
-  std::uint32_t place(std::size_t member) const {
-    return layout_.first_on(me_) + static_cast<std::uint32_t>(member);
-  }
-  std::uint32_t rank(std::size_t member) const { return layout_.rank(place(member)); }
 
   const Layout& layout_;
   const std::uint32_t me_;
   const Calls& calls_;
+  const Members members_;
   const CallCounts& counts_;
   Fold& fold_;
   MemberFold member_fold_;
-  const std::size_t element_bytes_;
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
