@@ -78,7 +78,7 @@ Settings MapReader::take_required(std::string_view key, std::string_view expecta
   // If the value is no map, the missing key is no further mistake: the value itself is already
   // reported.
   if (map_.is_map() || map_.is_null()) {
-    mistakes_.add(position(),
+    mistakes_.add(map_.position(),
                   fmt::format("{}: missing in {}, expected {}", key, what_, expectation));
   }
   return Settings();
@@ -135,12 +135,6 @@ double MapReader::number(std::string_view key, double fallback, double least, do
   return fallback;
 }
 
-std::optional<double> MapReader::number(std::string_view key) {
-  const Settings* value = look(key);
-  if (value == nullptr) return std::nullopt;
-  return read_number(*value, mistakes_, std::string(key));
-}
-
 Nanos MapReader::time(std::string_view key, Nanos fallback) { return time(key).value_or(fallback); }
 
 std::optional<Nanos> MapReader::time(std::string_view key) {
@@ -184,7 +178,7 @@ std::vector<std::string> MapReader::words(std::string_view key) {
 
 Position MapReader::position_of(std::string_view key) const {
   const Settings* value = map_.find(key);
-  return value != nullptr ? value->position() : position();
+  return value != nullptr ? value->position() : map_.position();
 }
 
 void MapReader::mistake(std::string_view key, std::string message) {

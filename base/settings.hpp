@@ -141,7 +141,6 @@ class MapReader {
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t least,
                        std::int64_t most);
   double number(std::string_view key, double fallback, double least, double most);
-  std::optional<double> number(std::string_view key);
   Nanos time(std::string_view key, Nanos fallback);
   std::optional<Nanos> time(std::string_view key);
   std::uint64_t bytes(std::string_view key, std::uint64_t fallback);
@@ -149,7 +148,6 @@ class MapReader {
   std::vector<std::string> words(std::string_view key);           ///< items of a list, or one word
 
   const Settings& map() const { return map_; }
-  const Position& position() const { return map_.position(); }
   /// Returns the position of the value of `key`, or the map's position if the map has no such key.
   Position position_of(std::string_view key) const;
   Mistakes& mistakes() { return mistakes_; }

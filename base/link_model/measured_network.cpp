@@ -23,7 +23,7 @@ constexpr double spread_most = 1e6;
 
 MeasuredLink read_figures(base::MapReader& reader) {
   MeasuredLink link;
-  link.position = reader.position();
+  link.position = reader.map().position();
   reader.take_required("latency", "a time such as 30ms");
   link.latency = reader.time("latency", base::Nanos(0));
   reader.take_required("bandwidth", "a rate such as 100Mbit, or unlimited");

@@ -53,7 +53,7 @@ LinkText read_link_text(base::MapReader& reader, bool is_between_clusters) {
     if (is_one_of(entry.first, link_keys) ||
         (is_between_clusters && is_one_of(entry.first, stream_keys)))
       entries.push_back(entry);
-  link.settings = Settings::map(std::move(entries), reader.position());
+  link.settings = Settings::map(std::move(entries), reader.map().position());
   const bool has_latency = reader.time("latency", base::Nanos{0}) > base::Nanos{0};
   const bool has_bandwidth = reader.bits_per_second("bandwidth", 0) > 0;
   const bool has_trace = reader.word("trace").has_value();

@@ -88,7 +88,7 @@ class CollectiveReader {
           "condition: missing in collective {}, expected one such as {{less: 0.01}}, "
           "because its relaxation is {}",
           collective_.name.text(), collective_.algorithm.word->name);
-      mistakes_.add(reader.position(), message);
+      mistakes_.add(reader.map().position(), message);
       return;
     }
     collective_.written_condition = reader.take("condition");
