@@ -20,13 +20,14 @@ void Links::take_greeting(const LinkPtr& link, SocketWord word) {
   } catch (const std::system_error& error) {
     refuse_memory(link, error.what());
   } catch (const std::exception& error) {
-    alone([&] { refuse(link, error.what()); });
+    receiver_->alone([&](Receiver*) { receiver_->refuse(link, error.what()); });
   }
 }
 
 void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   auto& [first, second] = word.descriptors;
-  if (!sign_) throw std::system_error(ENOMEM, std::generic_category(), why_without_memory_);
+  if (!receiver_->sign)
+    throw std::system_error(ENOMEM, std::generic_category(), why_without_memory_);
   if (word.lacks_descriptors)
     throw std::system_error(EMFILE, std::generic_category(), "no descriptors for shared memory");
   if (link->is_ours()) {
@@ -34,14 +35,10 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   } else {
     RingArea area = RingArea::of(std::move(first));
     PollingFlag sign = PollingFlag::of(std::move(second));
-    send_greeting(link->socket, sign_.descriptor());
+    send_greeting(link->socket, receiver_->sign.descriptor());
     link->begin(std::move(area), std::move(sign), 1);
   }
-  link->reader.limit_bodies([this, &of = *link](std::uint32_t connection, const Frame& head) {
-    if (of.has_closed(connection)) return body_bytes_limit;  // any size, as the frame is ignored
-    return receiver_->body_bytes_max(of.id_of(connection), head);
-  });
-  alone([&] { begun_.push_back(link); });
+  receiver_->alone([&](Receiver*) { receiver_->add(link); });
 }
 
 /// Handles the case that a peer has shared memory, but this host cannot map the memory. If this
@@ -64,8 +61,8 @@ void Links::divert(const LinkPtr& link, const std::string& why) {
   link->socket.close();
   link->area = RingArea();
   link->divert(LinkDetour(detour_, link->number, *link->host));
-  alone([&] {
-    if (receiver_ != nullptr) notify_of_own_room(link);
+  receiver_->alone([&](Receiver* above) {
+    if (above != nullptr) receiver_->notify_of_own_room(link);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/links.cpp — opening and ending of links, and receiving of their frames
+// paths/wire/shared_memory/links.cpp — opening and ending of links, and sending on them
 #include "paths/wire/shared_memory/links.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,6 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // maximum number of frames read from one link at a time
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
@@ -36,7 +35,7 @@ void set_timer(const Descriptor& timer, base::Nanos span) {
 void Links::start(Receiver& receiver) {
   const Peers::Peer& self = peers_->hosts[host_];
   const auto do_without = [&](const std::string& why) {
-    sign_ = PollingFlag();
+    receiver_->sign = PollingFlag();
     why_without_memory_ = why;
     if (peers_->requires_shared_memory || !detour_)
       throw TravelError(self.name, "", "",
@@ -46,7 +45,7 @@ void Links::start(Receiver& receiver) {
     say_once(why);
   };
   try {
-    sign_ = PollingFlag::make();
+    receiver_->sign = PollingFlag::make();
   } catch (const std::system_error& error) {
     do_without(error.what());
   }
@@ -62,14 +61,24 @@ void Links::start(Receiver& receiver) {
   } catch (const std::runtime_error& error) {
     do_without(error.what());
   }
-  receiver_ = &receiver;
+  const std::weak_ptr<Links> links = weak_from_this();
+  receiver_->start(
+      receiver,
+      [links, &runtime = runtime_](const LinkPtr& link, const std::string& reason) {
+        runtime.wake_from_outside([links, link, reason] {
+          if (const auto all = links.lock()) all->lose(link, reason);
+        });
+      },
+      [links] {
+        if (const auto all = links.lock()) all->notify_if_flushed();
+      });
   {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
   if (door_.listening) runtime_.watch(door_.listening.get(), [this] { accept(); });
   runtime_.watch(timer_.get(), [this] { retry(); });
-  if (sign_) runtime_.add_poller(*this);
+  if (receiver_->sign) runtime_.add_poller(*receiver_);
 }
 
 ConnectionId Links::connect(std::uint32_t host) {
@@ -83,21 +92,24 @@ ConnectionId Links::connect(std::uint32_t host) {
 template <class AnyFrame>
 void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame& frame) {
   const auto soon = [this](auto act) {
-    runtime_.wake_from_outside(
-        [self = shared_from_this(), act] { self->alone([&] { act(*self); }); });
+    runtime_.wake_from_outside([receiver = receiver_, act] {
+      receiver->alone([&](Receiver* above) { act(*receiver, above); });
+    });
   };
   try {
     link->write(connection, frame);
-    notify_soon_of_own_room(*link);
+    receiver_->notify_soon_of_own_room(*link);
   } catch (const LinkError& error) {
-    soon([link, wrong = std::string(error.what())](Links& self) { self.refuse(link, wrong); });
+    soon([link, wrong = std::string(error.what())](LinkReceiver& receiver, Receiver*) {
+      receiver.refuse(link, wrong);
+    });
   } catch (const std::exception& error) {
     if (!link->close(connection)) return;
-    notify_soon_of_own_room(*link);
+    receiver_->notify_soon_of_own_room(*link);
     const std::string peer = link->is_ours() ? "host " + peer_name(*peers_, *link) : "the peer";
-    soon([connection,
-          reason = fmt::format("cannot send to {}: {}", peer, error.what())](Links& self) {
-      if (self.receiver_ != nullptr) self.receiver_->connection_lost(connection, reason);
+    soon([connection, reason = fmt::format("cannot send to {}: {}", peer, error.what())](
+             LinkReceiver&, Receiver* above) {
+      if (above != nullptr) above->connection_lost(connection, reason);
     });
   }
 }
@@ -143,7 +155,7 @@ void Links::drop(ConnectionId connection) {
   if (!link) return;
   try {
     link->close(connection);
-    notify_soon_of_own_room(*link);
+    receiver_->notify_soon_of_own_room(*link);
     // Ignores this error. The next thread or fiber that reads or writes on the link handles it.
   } catch (const LinkError&) {
   }
@@ -153,12 +165,12 @@ void Links::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
   const runtime::Deadline until = runtime::Deadline::written_at(runtime_.now() + linger);
-  is_stopping_ = true;
+  receiver_->report_receipts();
   const runtime::Reason reason{"the transport to close"};
   while (!links_.is_flushed())
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
-  if (sign_) runtime_.remove_poller(*this);
+  if (receiver_->sign) runtime_.remove_poller(*receiver_);
   // The runtime runs tasks in the order in which they were queued. A task that calls open() queues
   // a second task, which begins to watch the socket. Both tasks must run before close_all(). This
   // function therefore queues a task that queues close_all().
@@ -169,141 +181,10 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
-/// Waits until no thread receives. The services' thread (whose fibers do work for other hosts)
-/// handles the frames that arrive during the wait.
-void Links::settle() {
-  { const runtime::Lock lock(receiving_); }
-  runtime::show_unlocked();
-  if (look_again_.load()) look_soon();
-}
-
 void Links::notify_if_flushed() {
-  if (!is_stopping_) return;
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (links_.is_flushed()) stopped_.wake_all(wakes);
-}
-
-// ---- receiving -------------------------------------------------------------------------------
-
-void Links::end_polling() {
-  if (!sign_ || !sign_.end_polling() || receive()) return;
-  // At this point another thread receives. After the store, the other thread checks the links
-  // again, unless it is about to stop. If it is about to stop, the call of receive() below
-  // receives.
-  look_again_.store(true);
-  receive();
-}
-
-/// Receives from all links. Returns whether a frame has arrived. Returns nullopt if another thread
-/// receives. The other thread may have checked some links before the latest frames arrived there.
-std::optional<bool> Links::receive() {
-  std::optional<bool> has_arrived;
-  do {
-    {
-      const runtime::Lock lock(receiving_, std::try_to_lock);
-      if (!lock || receiver_ == nullptr) return has_arrived;
-      if (look_again_.load()) look_again_.store(false);
-      bool any = has_arrived.value_or(false);
-      for (std::size_t i = 0; i < begun_.size(); ++i)
-        if (begun_[i]->has_something()) any |= receive_from(begun_[i]);
-      has_arrived = any;
-    }
-    runtime::show_unlocked();
-  } while (look_again_.load());
-  notify_if_flushed();
-  return has_arrived;
-}
-
-bool Links::receive_from(const LinkPtr& link) {
-  if (link->is_wrong) return false;
-  try {
-    if (link->has_kept()) link->push();
-    if (link->has_room_for_waiters()) notify_of_own_room(link);
-    int received = 0;
-    while (received < receives_in_a_row && link->reader.has_more() && receive_next(link))
-      ++received;
-    if (received == receives_in_a_row) look_soon();
-    if (link->reader.must_notify_writer())
-      // The writer waits for room, and half of the ring is free now.
-      link->wake_peer();
-    return received > 0;
-  } catch (const LinkError& error) {
-    refuse(link, error.what());
-  } catch (const std::bad_alloc&) {
-    refuse(link, "a frame for which there is no memory");
-  }
-  return false;
-}
-
-/// Arranges a later notification of the connections that wait for room. The notification cannot
-/// happen now, because the calling thread or fiber may hold locks that receivers need.
-void Links::notify_soon_of_own_room(const Link& link) {
-  if (link.has_room_for_waiters()) look_soon();
-}
-
-/// Notifies the connections that wait for room. Their receivers may send frames immediately.
-void Links::notify_of_own_room(const LinkPtr& link) {
-  for (const ConnectionId connection : link->take_waiters_for_room())
-    receiver_->room_made(connection);
-}
-
-bool Links::receive_next(const LinkPtr& link) {
-  FrameReader::Arrived* const arrived = link->reader.next();
-  if (arrived == nullptr) return false;
-  const ConnectionId connection = link->id_of(arrived->connection);
-  switch (link->judge(*arrived)) {
-    case Link::Verdict::deliver:
-      if (arrived->is_short)
-        deliver_short(*link, arrived->connection, std::move(arrived->short_frame));
-      else
-        receiver_->deliver(connection, std::move(*arrived->frame));
-      break;
-    case Link::Verdict::lost:
-      receiver_->connection_lost(connection, link->is_ours()
-                                                 ? fmt::format("host {} has closed the connection",
-                                                               peer_name(*peers_, *link))
-                                                 : process_ended);
-      break;
-    case Link::Verdict::ignore: break;
-  }
-  arrived->frame.reset();
-  return true;
-}
-
-void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame) {
-  ShortEnd* const end =
-      link.short_end_of(connection, [&] { return receiver_->short_end(link.id_of(connection)); });
-  if (end != nullptr && end->deliver(std::move(frame))) return;
-  link.forget_short_end(connection);
-  receiver_->deliver_short(link.id_of(connection), std::move(frame));
-}
-
-/// Stops reading from a link whose peer broke the protocol. The loss of the link is reported soon
-/// after, by the services' thread.
-/// Requires: receiving_ is held.
-void Links::refuse(const LinkPtr& link, const std::string& wrong) {
-  if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
-  if (!link->is_ours()) receiver_->turned_away("", "ignored: a process of this machine: " + wrong);
-  const std::string reason = link->is_ours()
-                                 ? fmt::format("host {} sent {}", peer_name(*peers_, *link), wrong)
-                                 : fmt::format("it sent {}", wrong);
-  runtime_.wake_from_outside(
-      [self = shared_from_this(), link, reason] { self->lose(link, reason); });
-}
-
-void Links::look_soon() {
-  if (looks_soon_.exchange(true)) return;
-  runtime_.wake_from_outside([self = shared_from_this()] {
-    self->looks_soon_.store(false);
-    self->look_once();
-  });
-}
-
-void Links::look_once() {
-  begin_polling();
-  receive();
-  end_polling();
 }
 
 // ---- functions that run on the services' thread ----------------------------------------------
@@ -311,7 +192,7 @@ void Links::look_once() {
 /// Opens a link. Retries until the peer accepts the link, or until no connection needs the link.
 void Links::open(LinkPtr link) {
   if (closed_ || links_.forget_unused(link)) return;
-  if (!sign_) return divert(link, why_without_memory_);
+  if (!receiver_->sign) return divert(link, why_without_memory_);
   try {
     link->socket = connect_link(peers_->hosts[*link->host].address);
   } catch (const std::system_error& error) {
@@ -323,11 +204,11 @@ void Links::open(LinkPtr link) {
   if (link->socket && !is_this_users(link->socket)) {
     link->socket.close();
     if (!std::exchange(is_stranger_named_, true))
-      alone([&] {
-        if (receiver_ != nullptr)
-          receiver_->turned_away("", fmt::format("turned away: a process of another user listens "
-                                                 "for links of host {}; nothing was sent to it",
-                                                 peer_name(*peers_, *link)));
+      receiver_->alone([&](Receiver* above) {
+        if (above != nullptr)
+          above->turned_away("", fmt::format("turned away: a process of another user listens "
+                                             "for links of host {}; nothing was sent to it",
+                                             peer_name(*peers_, *link)));
       });
   }
   if (link->socket) {
@@ -337,7 +218,7 @@ void Links::open(LinkPtr link) {
       link->socket.close();
       return divert(link, error.what());
     }
-    if (send_greeting(link->socket, link->area.descriptor(), sign_.descriptor()))
+    if (send_greeting(link->socket, link->area.descriptor(), receiver_->sign.descriptor()))
       return listen_to(link);
     link->socket.close();
   }
@@ -359,15 +240,14 @@ void Links::accept() {
     if (!socket) {
       const int error = errno;
       if (error != EAGAIN && std::exchange(accept_failed_, error) != error)
-        alone([&] {
-          if (receiver_ != nullptr) receiver_->turned_away("", accept_failed_text(error));
+        receiver_->alone([&](Receiver* above) {
+          if (above != nullptr) above->turned_away("", accept_failed_text(error));
         });
       return;
     }
     if (!is_this_users(socket)) {
-      alone([this] {
-        if (receiver_ != nullptr)
-          receiver_->turned_away("", "turned away: a process of another user");
+      receiver_->alone([](Receiver* above) {
+        if (above != nullptr) above->turned_away("", "turned away: a process of another user");
       });
       continue;
     }
@@ -392,7 +272,7 @@ void Links::hear(const LinkPtr& link) {
     if (word.kind == SocketWord::Kind::refusal && link->is_ours() && !link->has_begun)
       divert(link, fmt::format("the system refuses it to host {}", peer_name(*peers_, *link)));
   }
-  if (is_called) look_once();
+  if (is_called) receiver_->look_once();
 }
 
 /// Handles the end of a peer. First delivers all frames that have arrived, then reports the loss.
@@ -404,16 +284,18 @@ void Links::peer_ended(const LinkPtr& link) {
     return unanswered_.push_back(link);
   }
   bool has_more = link->has_begun;
-  while (has_more) alone([&] { has_more = receiver_ != nullptr && receive_from(link); });
+  while (has_more)
+    receiver_->alone(
+        [&](Receiver* above) { has_more = above != nullptr && receiver_->receive_from(link); });
   lose(link, process_ended);
 }
 
 void Links::lose(const LinkPtr& link, const std::string& reason) {
-  alone([&] {
+  receiver_->alone([&](Receiver* above) {
     if (link->socket) runtime_.unwatch(link->socket.get());
-    std::erase(begun_, link);
+    receiver_->remove(link);
     for (const ConnectionId connection : link->end())
-      if (receiver_ != nullptr) receiver_->connection_lost(connection, reason);
+      if (above != nullptr) above->connection_lost(connection, reason);
   });
   links_.forget(link);
   notify_if_flushed();
@@ -421,15 +303,13 @@ void Links::lose(const LinkPtr& link, const std::string& reason) {
 
 void Links::close_all() {
   const std::vector<LinkPtr> links = links_.take_all();
-  {
-    runtime::Lock lock(receiving_);
-    receiver_ = nullptr;
-    begun_.clear();
+  receiver_->alone([&](Receiver*) {
+    receiver_->end();
     for (const LinkPtr& link : links) {
       if (link->socket) runtime_.unwatch(link->socket.get());
       link->end();
     }
-  }
+  });
   unanswered_.clear();
   if (door_.listening) runtime_.unwatch(door_.listening.get());
   runtime_.unwatch(timer_.get());
