@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/refusal.hpp"
 #include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/monitor.hpp"
 #include "paths/wire/zmq/sockets.hpp"
 
 namespace paths {
@@ -24,37 +22,6 @@ constexpr int messages_in_a_row = 256;  // maximum number of received messages b
 // Number of failed handshakes on a connection after which this host logs that the process at the
 // address has the wrong key.
 constexpr int handshakes_failed_max = 3;
-
-struct SocketEvent {
-  std::uint16_t kind = 0;
-  int value = -1;  // descriptor or error code, depending on `kind`
-};
-
-std::optional<SocketEvent> next_event(zmq::socket_t& monitor) {
-  zmq::message_t event, address;
-  std::vector<zmq::message_t> none;
-  if (receive_all(monitor, {&event, &address}, none) == 0) return std::nullopt;
-  ENSURE_EQ(event.size(), 6u);
-  SocketEvent read;
-  std::uint32_t value;
-  std::memcpy(&read.kind, event.data(), sizeof read.kind);
-  std::memcpy(&value, event.data<char>() + sizeof read.kind, sizeof value);
-  read.value = static_cast<int>(value);
-  return read;
-}
-
-/// Returns a log text about the reason why ZeroMQ rejected a peer that connected to this host.
-std::string handshake_failure(const SocketEvent& event) {
-  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-    return "turned away: its key is not one of this run";
-  if (event.kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
-    if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
-      return "turned away: it does not have the key of this host";
-    if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-      return "turned away: it has another `security` than this host";
-  }
-  return "turned away: it does not speak ZMTP 3";
-}
 
 /// Returns an error text about the reason why this host can never connect to `host` at `address`.
 std::string handshake_refusal(const SocketEvent& event, const std::string& address,
@@ -97,7 +64,7 @@ void Sockets::receive_from(Outgoing& peer) {
     if (receive_all(peer.dealer, {&header}, rest_) == 0) return;
     auto frame = assemble(peer, header, rest_, *receiver_);
     if (const std::string& wrong = peer.frames.wrong(); !wrong.empty())
-      return lose(peer, fmt::format("host {} replied {}", name_of(peer), wrong));
+      return lose(peer, fmt::format("host {} replied {}", peers_->hosts[peer.host].name, wrong));
     if (frame) receiver_->deliver(peer.id, std::move(*frame));
   }
   receive_soon(peer);
@@ -116,17 +83,18 @@ void Sockets::receive_soon(Outgoing& peer) {
 void Sockets::receive_incoming() {
   if (receiver_ == nullptr) return;
   router_look_again_ = false;
-  look_at_router_monitor();
+  router_.read_events(*receiver_);
   for (int i = 0; i < messages_in_a_row; ++i) {
     zmq::message_t routing_id, header;
-    if (receive_all(router_, {&routing_id, &header}, rest_) == 0) return report_closed();
-    Incoming* peer = incoming_of(routing_id, header);
+    if (receive_all(router_.socket, {&routing_id, &header}, rest_) == 0)
+      return router_.forget_closed([this](Incoming& peer) { lose(peer, process_ended); });
+    Incoming* peer = router_.connection_of(routing_id, header, *receiver_);
     if (peer == nullptr || peer->lost) continue;
     auto frame = assemble(*peer, header, rest_, *receiver_);
     const bool is_first = frame && !std::exchange(peer->has_greeted, true);
     if (const std::string why = is_first ? wrong_name(*peers_, *peer, *frame) : ""; !why.empty()) {
       receiver_->turned_away(peer->source, "refused: " + why);
-      transmit_to_peer(peer->id, routing_id.to_string(), refusal_of_stranger(RefusalWord::place));
+      transmit(peer->id, refusal_of_stranger(RefusalWord::place));
       lose(*peer, why);
     } else if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
@@ -141,39 +109,6 @@ void Sockets::receive_incoming() {
 void Sockets::receive_incoming_soon() {
   if (std::exchange(router_look_again_, true)) return;
   receive_later([this] { receive_incoming(); });
-}
-
-Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
-  std::string key = routing_id.to_string();
-  if (const auto known = incoming_.find(key); known != incoming_.end()) return &known->second;
-  const auto descriptor = property(header, "__fd");
-  if (!descriptor) {
-    receiver_->turned_away("", "ignored: a message that does not name its connection");
-    return nullptr;
-  }
-  Incoming& peer = incoming_[key];
-  peer.id = next_connection_++;
-  peer.part_bytes = router_part_bytes_;
-  peer.source = property(header, "Peer-Address").value_or("");
-  peer.key_owner = property(header, "User-Id").value_or("");
-  // Reads ZeroMQ's report of the new connection, which ZeroMQ sends before the first frame of the
-  // connection. A second connection may already have the same descriptor, if the new connection was
-  // closed in the meantime. `count` then includes the second connection, and the loss of the new
-  // connection is noticed only when the second connection closes. No loss is ever reported for a
-  // connection that still lives.
-  look_at_router_monitor();
-  peer.acceptance.first = std::stoi(*descriptor);
-  descriptors_.note(peer.id, peer.acceptance.first);
-  peer.acceptance.second = accepted_[peer.acceptance.first].count;
-  half_open_.remove(peer.acceptance.first);
-  accepted_as_.emplace(peer.acceptance, key);
-  routing_ids_.emplace(peer.id, std::move(key));
-  return &peer;
-}
-
-std::string Sockets::source(ConnectionId connection) const {
-  const auto known = routing_ids_.find(connection);
-  return known == routing_ids_.end() ? std::string() : incoming_.at(known->second).source;
 }
 
 // ---- losses ----------------------------------------------------------------------------------
@@ -196,56 +131,11 @@ void Sockets::look_at_monitor(Outgoing& peer) {
         spdlog::warn("host {}: what listens at {} has not the key of {}", peers_->hosts[host_].name,
                      address, peers_->keyring->owner_text(peers_->hosts[peer.host].key_owner));
     } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
-      return lose(peer, handshake_refusal(*event, address, name_of(peer)));
+      return lose(peer, handshake_refusal(*event, address, peers_->hosts[peer.host].name));
     } else if (peer.met) {
       while (!peer.lost && readable(peer.dealer)) receive_from(peer);
       return lose(peer, process_ended);
     }
-  }
-}
-
-// Reads the events that ZeroMQ has reported for the router. One thread of ZeroMQ reports all events
-// in order. The event of a failed handshake therefore belongs to the connection whose end is
-// reported next.
-void Sockets::look_at_router_monitor() {
-  while (const auto event = next_event(router_monitor_)) {
-    if (event->kind == ZMQ_EVENT_ACCEPTED) {
-      Accepted& accepted = accepted_[event->value];
-      ++accepted.count;
-      accepted.source = address_of_peer(event->value);
-      if (accepted.source.empty()) continue;  // Unix sockets need no limit: only this user connects
-      if (const std::string closed = half_open_.add(event->value, accepted.source); !closed.empty())
-        receiver_->turned_away(closed, "closed: too many connections that have sent no message");
-    } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
-      half_open_.remove(event->value);
-      const Accepted& accepted = accepted_[event->value];
-      closings_.emplace_back(event->value, accepted.count);
-      if (const std::string why = std::exchange(handshake_failure_, {}); !why.empty())
-        receiver_->turned_away(accepted.source, why);
-    } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
-      if (std::exchange(accept_failed_, event->value) != event->value)
-        receiver_->turned_away("", accept_failed_text(event->value));
-    } else {
-      handshake_failure_ = handshake_failure(*event);
-    }
-  }
-}
-
-// Reports the loss of closed connections.
-// Requires: the router (the socket to which peers connect) has no more frames, so that all frames
-//           of a peer are delivered before its loss is reported.
-void Sockets::report_closed() {
-  for (const Acceptance& closed : std::exchange(closings_, {})) {
-    // The range is empty if the peer closed the connection before it sent a frame.
-    const auto [first, last] = accepted_as_.equal_range(closed);
-    for (auto one = first; one != last; ++one) {
-      const auto found = incoming_.find(one->second);
-      lose(found->second, process_ended);
-      descriptors_.forget(found->second.id);
-      routing_ids_.erase(found->second.id);
-      incoming_.erase(found);
-    }
-    accepted_as_.erase(first, last);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/zmq/codec.hpp"
+#include "paths/wire/zmq/monitor.hpp"
 #include "paths/wire/zmq/transport.hpp"
 #include "runtime/processes/machine.hpp"
 
@@ -51,6 +52,36 @@ HalfOpen::Limits limits_of(const Peers::Peer& self, std::size_t hosts) {
   return {of_strangers.of_source + planned, of_strangers.all + planned};
 }
 
+/// Sets the options of a socket. Returns the size of the parts in which bodies are sent through it.
+std::size_t set_options(zmq::socket_t& socket, bool is_encrypted, const std::string& address) {
+  socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
+  socket.set(zmq::sockopt::sndhwm, 0);
+  // The option rcvhwm limits the number of received messages, not of bytes. The option maxmsgsize
+  // limits their size: ZeroMQ closes a connection on which the peer announces a longer part.
+  const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
+  const int received_ahead =
+      is_encrypted ? static_cast<int>(received_ahead_bytes / part_bytes) : received_ahead_messages;
+  socket.set(zmq::sockopt::rcvhwm, received_ahead);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(part_bytes + header_bytes_max));
+  socket.set(zmq::sockopt::linger, linger_ms);
+  socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
+  socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
+  socket.set(zmq::sockopt::handshake_ivl, handshake_ms);
+  return part_bytes;
+}
+
+/// Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is
+/// closed only after the reports have ended. Otherwise the thread of ZeroMQ would wait for ever to
+/// send a report to the closed monitor, and would serve no other socket.
+void close_both(runtime::Runtime& runtime, zmq::socket_t& socket, zmq::socket_t& monitor) {
+  if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
+  for (zmq::socket_t* one : {&monitor, &socket}) {
+    if (!*one) continue;
+    runtime.unwatch(one->get(zmq::sockopt::fd));
+    one->close();
+  }
+}
+
 }  // namespace
 
 // ---- thread-safe functions -------------------------------------------------------------------
@@ -75,28 +106,29 @@ void Sockets::start(Receiver& receiver) {
                       fmt::format("its sockets need {} threads: {}", threads, error.what()));
   }
   receiver_ = &receiver;
-  half_open_ = HalfOpen(limits_of(self, peers_->hosts.size()));
+  router_.limit(limits_of(self, peers_->hosts.size()));
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);
-    router_ = zmq::socket_t(context_, zmq::socket_type::router);
-    router_part_bytes_ = set_options(router_, self.address);
-    router_.set(zmq::sockopt::router_mandatory, true);
+    zmq::socket_t& router = router_.socket;
+    router = zmq::socket_t(context_, zmq::socket_type::router);
+    router_.part_bytes = set_options(router, keyring != nullptr, self.address);
+    router.set(zmq::sockopt::router_mandatory, true);
     // Makes ZeroMQ reject peers with ZeroMQ 2 or 3, because their messages do not identify their
     // connection. ZeroMQ rejects such peers if a domain of ZAP (the authentication protocol of
     // ZeroMQ) is set, even without an authentication handler.
-    router_.set(zmq::sockopt::zap_domain, "paths");
+    router.set(zmq::sockopt::zap_domain, "paths");
     if (keyring != nullptr) {
       authenticator_ = std::make_unique<Authenticator>(context_, peers_->keyring, self.name);
-      listen_with(router_, *keyring);
+      listen_with(router, *keyring);
     }
-    router_monitor_ =
-        monitor_of(router_, 0,
+    router_.monitor =
+        monitor_of(context_, router, 0,
                    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     if (!socket_file(self.address).empty() && !(claim_ = SocketClaim::take(self.address)))
       throw zmq::error_t(EADDRINUSE);
-    router_.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
+    router.bind(claim_ ? "ipc://" + claim_->file().string() : numeric_address(self.address));
   } catch (const zmq::error_t& error) {
     fail(error.num() == EADDRINUSE ? in_use_text(self.address) : error.what());
   } catch (const std::runtime_error& error) {
@@ -109,8 +141,8 @@ void Sockets::start(Receiver& receiver) {
   // The services' thread may use a ZeroMQ socket that this thread has used, if there is a full
   // memory fence between the two uses. The mutex of the runtime is this fence.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
-  runtime_.watch(router_.get(zmq::sockopt::fd), receive);
-  runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
+  runtime_.watch(router_.socket.get(zmq::sockopt::fd), receive);
+  runtime_.watch(router_.monitor.get(zmq::sockopt::fd), receive);
   receive_later([this] { receive_incoming(); });
 }
 
@@ -124,17 +156,18 @@ void Sockets::send(ConnectionId connection, Frame&& frame) {
   hand_over({Act::transmit, connection, 0, std::move(frame)});
 }
 
+std::string Sockets::source(ConnectionId connection) const {
+  const Incoming* const peer = router_.find(connection);
+  return peer == nullptr ? std::string() : peer->source;
+}
+
 void Sockets::drop(ConnectionId connection) { hand_over({Act::drop, connection}); }
 
 void Sockets::hand_over(HandedOver one) {
-  if (runtime_.on_services_thread() && is_receiving_) {
-    flush();
-    return carry_out(one);
-  }
+  if (runtime_.on_services_thread() && is_receiving_) return flush(&one);
   runtime::Lock use(using_, std::try_to_lock);
   if (use) {
-    flush();
-    carry_out(one);
+    flush(&one);
     use.unlock();
   } else {
     runtime::Lock lock(mutex_);
@@ -177,23 +210,24 @@ void Sockets::stop() {
 
 // The functions below do not call the receiver, because the caller of send() may hold locks that
 // the receiver needs.
-void Sockets::flush() {
-  if (!has_handed_over_.exchange(false)) return;
-  {
-    runtime::Lock lock(mutex_);
-    batch_.swap(handed_over_);
+void Sockets::flush(const HandedOver* own) {
+  const auto carry_out = [this](const HandedOver& one) {
+    if (closed_) return;
+    switch (one.act) {
+      case Act::open: open(one.connection, one.host); break;
+      case Act::transmit: transmit(one.connection, one.frame); break;
+      case Act::drop: give_up(one.connection); break;
+    }
+  };
+  if (has_handed_over_.exchange(false)) {
+    {
+      runtime::Lock lock(mutex_);
+      batch_.swap(handed_over_);
+    }
+    for (const HandedOver& one : batch_) carry_out(one);
+    batch_.clear();
   }
-  for (const HandedOver& one : batch_) carry_out(one);
-  batch_.clear();
-}
-
-void Sockets::carry_out(const HandedOver& one) {
-  if (closed_) return;
-  switch (one.act) {
-    case Act::open: open(one.connection, one.host); break;
-    case Act::transmit: transmit(one.connection, one.frame); break;
-    case Act::drop: give_up(one.connection); break;
-  }
+  if (own != nullptr) carry_out(*own);
 }
 
 void Sockets::open(ConnectionId connection, std::uint32_t host) {
@@ -203,18 +237,19 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   peer.host = host;
   try {
     peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
-    peer.part_bytes = set_options(peer.dealer, address);
-    if (const Keyring* const keyring = keyring_for(*peers_, address); keyring != nullptr)
+    const Keyring* const keyring = keyring_for(*peers_, address);
+    peer.part_bytes = set_options(peer.dealer, keyring != nullptr, address);
+    if (keyring != nullptr)
       connect_with(peer.dealer, *keyring, keyring->key_of(peers_->hosts[host].key_owner));
     peer.monitor =
-        monitor_of(peer.dealer, connection,
+        monitor_of(context_, peer.dealer, connection,
                    ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     const bool is_file = !socket_file(address).empty();
     peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string() : address);
   } catch (const std::exception& error) {
-    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", name_of(peer),
+    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", peers_->hosts[host].name,
                                   located(address), error.what()));
   }
   runtime_.watch(peer.dealer.get(zmq::sockopt::fd),
@@ -227,10 +262,9 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
 /// Closes a connection. If this host made the connection, also closes its socket, so that a later
 /// process at the same address receives nothing of this run.
 void Sockets::give_up(ConnectionId connection) {
-  if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
-    Incoming& peer = incoming_.at(known->second);
-    peer.lost = true;
-    peer.frames = {};
+  if (Incoming* const peer = router_.find(connection); peer != nullptr) {
+    peer->lost = true;
+    peer->frames = {};
     return;
   }
   const auto found = outgoing_.find(connection);
@@ -239,77 +273,39 @@ void Sockets::give_up(ConnectionId connection) {
 }
 
 void Sockets::transmit(ConnectionId connection, const Frame& frame) {
-  if (const auto found = routing_ids_.find(connection); found != routing_ids_.end())
-    return transmit_to_peer(connection, found->second, frame);
-  const auto found = outgoing_.find(connection);
-  if (found == outgoing_.end() || found->second.lost) return;
-  Outgoing& peer = found->second;
-  try {
-    FrameMessages messages = messages_of(frame, peer.part_bytes);
-    send_message(peer.dealer, std::move(messages.first));
-    for (FrameMessage& message : messages.further) send_message(peer.dealer, std::move(message));
-    // Sending may have consumed the descriptor's signal for a message that has arrived.
-    if (readable(peer.dealer)) receive_soon(peer);
-  } catch (const std::exception& error) {
-    lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
-  }
-}
-
-void Sockets::transmit_to_peer(ConnectionId connection, const std::string& routing_id,
-                               const Frame& frame) {
-  Incoming& peer = incoming_.at(routing_id);
+  Incoming* const incoming = router_.find(connection);
+  const auto found = incoming != nullptr ? outgoing_.end() : outgoing_.find(connection);
+  if (incoming == nullptr && found == outgoing_.end()) return;
+  SocketPeer& peer = incoming != nullptr ? *incoming : static_cast<SocketPeer&>(found->second);
   if (peer.lost) return;
-  ENSURE_EQ(peer.id, connection);
+  zmq::socket_t& socket = incoming != nullptr ? router_.socket : found->second.dealer;
+  const auto send = [&](FrameMessage& message) {
+    if (incoming != nullptr) send_part(socket, zmq::message_t(incoming->routing_id), Part::middle);
+    send_message(socket, std::move(message));
+  };
+  const auto failure = [&](const std::exception& error) {
+    const std::string to =
+        incoming != nullptr ? "the peer" : "host " + peers_->hosts[found->second.host].name;
+    return fmt::format("cannot send to {}: {}", to, error.what());
+  };
   try {
     FrameMessages messages = messages_of(frame, peer.part_bytes);
-    const auto send = [&](FrameMessage& message) {
-      send_part(router_, zmq::message_t(routing_id), Part::middle);
-      send_message(router_, std::move(message));
-    };
     send(messages.first);
     for (FrameMessage& message : messages.further) send(message);
-    if (readable(router_)) receive_incoming_soon();
-  } catch (const zmq::error_t&) {
-    lose(peer, process_ended);
+    // Sending may have consumed the descriptor's signal for a message that has arrived.
+    if (!readable(socket)) return;
+    if (incoming != nullptr)
+      receive_incoming_soon();
+    else
+      receive_soon(found->second);
+  } catch (const zmq::error_t& error) {
+    lose(peer, incoming != nullptr ? process_ended : failure(error));
   } catch (const std::exception& error) {
-    lose(peer, fmt::format("cannot send to the peer: {}", error.what()));
+    lose(peer, failure(error));
   }
 }
 
 // ---- sockets ---------------------------------------------------------------------------------
-
-/// Sets the options of a socket. Returns the size of the parts in which bodies are sent through it.
-std::size_t Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
-  socket.set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
-  socket.set(zmq::sockopt::sndhwm, 0);
-  // The option rcvhwm limits the number of received messages, not of bytes. The option maxmsgsize
-  // limits their size: ZeroMQ closes a connection on which the peer announces a longer part.
-  const bool is_encrypted = keyring_for(*peers_, address) != nullptr;
-  const std::size_t part_bytes = is_encrypted ? encrypted_part_bytes : body_part_bytes;
-  const int received_ahead =
-      is_encrypted ? static_cast<int>(received_ahead_bytes / part_bytes) : received_ahead_messages;
-  socket.set(zmq::sockopt::rcvhwm, received_ahead);
-  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(part_bytes + header_bytes_max));
-  socket.set(zmq::sockopt::linger, linger_ms);
-  socket.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
-  socket.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
-  socket.set(zmq::sockopt::handshake_ivl, handshake_ms);
-  return part_bytes;
-}
-
-/// Returns a monitor: a socket on which ZeroMQ reports the events of `socket`. The caller must
-/// close the monitor and `socket` together, with close_both().
-zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
-  const std::string address = fmt::format("inproc://monitor-{}", connection);
-  if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
-  zmq::socket_t monitor(context_, zmq::socket_type::pair);
-  monitor.set(zmq::sockopt::linger, 0);
-  // 0 = no limit for queued events. With a limit, the thread of ZeroMQ could have to wait until
-  // this thread has read events.
-  monitor.set(zmq::sockopt::rcvhwm, 0);
-  monitor.connect(address);
-  return monitor;
-}
 
 /// Closes the sockets of a connection that this host has made. Does nothing for connections that
 /// peers have made.
@@ -318,27 +314,15 @@ void Sockets::forget(ConnectionId connection) {
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;
   if (found->second.dealer) found->second.dealer.set(zmq::sockopt::linger, 0);
-  close_both(found->second.dealer, found->second.monitor);
+  close_both(runtime_, found->second.dealer, found->second.monitor);
   outgoing_.erase(found);
-}
-
-// Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is
-// closed only after the reports have ended. Otherwise the thread of ZeroMQ would wait for ever to
-// send a report to the closed monitor, and would serve no other socket.
-void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
-  if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
-  for (zmq::socket_t* one : {&monitor, &socket}) {
-    if (!*one) continue;
-    runtime_.unwatch(one->get(zmq::sockopt::fd));
-    one->close();
-  }
 }
 
 void Sockets::close_all() {
   receiver_ = nullptr;
-  for (auto& [id, peer] : outgoing_) close_both(peer.dealer, peer.monitor);
+  for (auto& [id, peer] : outgoing_) close_both(runtime_, peer.dealer, peer.monitor);
   outgoing_.clear();
-  close_both(router_, router_monitor_);
+  close_both(runtime_, router_.socket, router_.monitor);
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   closed_ = true;

@@ -3,9 +3,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -19,18 +17,10 @@
 #include "paths/wire/zmq/authenticator.hpp"
 #include "paths/wire/zmq/codec.hpp"
 #include "paths/wire/zmq/descriptors.hpp"
-#include "paths/wire/zmq/half_open.hpp"
+#include "paths/wire/zmq/router.hpp"
 #include "runtime/runtime.hpp"
 
 namespace paths {
-
-/// State of one connection and of the peer at its other end.
-struct SocketPeer {
-  ConnectionId id = 0;
-  bool lost = false;
-  std::size_t part_bytes = body_part_bytes;  ///< size of the parts of bodies sent to the peer
-  FrameAssembly frames;                      ///< frames that arrive from the peer
-};
 
 /// A connection that this host has made.
 struct Outgoing : SocketPeer {
@@ -40,27 +30,6 @@ struct Outgoing : SocketPeer {
   bool met = false;  ///< whether the peer was reached; if not, a disconnection is not a loss
   bool look_again = false;
   int handshakes_failed = 0;  ///< number of handshakes during which the peer closed the connection
-};
-
-/// Identifies a connection that a peer has made. The first value is its descriptor. The second
-/// value is the number of connections that have had this descriptor, including this connection.
-using Acceptance = std::pair<int, std::uint64_t>;
-
-/// A connection that a peer has made. ZeroMQ identifies the frames of a connection by a routing id,
-/// but reports its loss with a descriptor. `acceptance` distinguishes connections with the same
-/// descriptor, because descriptors are used again.
-struct Incoming : SocketPeer {
-  Acceptance acceptance;
-  std::string source;
-  std::string key_owner;  ///< host that has the peer's key; "" = the key names no host
-  bool has_greeted = false;
-};
-
-/// The latest connection with a descriptor, and the number of connections that have had this
-/// descriptor.
-struct Accepted {
-  std::uint64_t count = 0;
-  std::string source;
 };
 
 /// All ZeroMQ sockets of one host. Ensures that only one thread at a time uses the sockets, as
@@ -107,29 +76,20 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   }
 
   // All member functions below require that using_ is held.
-  void flush();
-  void carry_out(const HandedOver& one);
+  /// Carries out the actions that others have left, and then `own`, unless it is nullptr.
+  void flush(const HandedOver* own = nullptr);
   void open(ConnectionId connection, std::uint32_t host);
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
-  void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
   // The following functions run on the services' thread, within receiving().
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
   void receive_incoming_soon();
-  Incoming* incoming_of(const zmq::message_t& routing_id, zmq::message_t& header);
   void look_at_monitor(Outgoing& peer);
-  void look_at_router_monitor();
-  void report_closed();
   void lose(SocketPeer& peer, std::string reason);
   void forget(ConnectionId connection);
-  void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
-
-  std::size_t set_options(zmq::socket_t& socket, const std::string& address);
-  zmq::socket_t monitor_of(zmq::socket_t& socket, ConnectionId connection, int events);
-  const std::string& name_of(const Outgoing& peer) const { return peers_->hosts[peer.host].name; }
 
   runtime::Runtime& runtime_;
   std::shared_ptr<const Peers> peers_;
@@ -153,23 +113,11 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unique_ptr<SocketClaim> claim_;            // must be destroyed after the sockets
   std::unique_ptr<Authenticator> authenticator_;  // must be destroyed after context_ is closed
   zmq::context_t context_;
-  zmq::socket_t router_;
-  std::size_t router_part_bytes_ = body_part_bytes;  // size of the body parts that router_ sends
-  zmq::socket_t router_monitor_;
+  Router router_{descriptors_, next_connection_};
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
-  std::unordered_map<std::string, Incoming> incoming_;  // keyed by routing id
-  std::unordered_map<ConnectionId, std::string> routing_ids_;
-  std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
-  std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
-  HalfOpen half_open_;
-  std::vector<Acceptance> closings_;  // closed connections whose loss has not been reported yet
-  std::vector<zmq::message_t> rest_;  // parts that follow the header of the received message
-  // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if the
-  // handshake did not fail.
-  std::string handshake_failure_;
+  std::vector<zmq::message_t> rest_;   // parts that follow the header of the received message
   std::set<std::string> without_key_;  // addresses for which a missing key was logged
   bool router_look_again_ = false;
-  int accept_failed_ = 0;  // errno of accept() that was logged last; 0 = none
 };
 
 /// Runs `receive` while no other thread uses the sockets. Then sends the frames that senders have
