@@ -10,7 +10,7 @@ namespace base {
 
 Buffer Buffer::adopt(std::span<std::byte> bytes, std::function<void()> release) {
   Buffer buffer;
-  buffer.payload_ = Payload::adopt_writable(bytes, std::move(release));
+  buffer.payload_ = Payload(PayloadBytes::adopt(bytes, true, std::move(release)));
   return buffer;
 }
 
@@ -24,7 +24,7 @@ Buffer Buffer::thaw(Payload payload) {
   Buffer buffer;
   const ValueType type = payload.type();
   buffer.payload_ =
-      payload.may_be_written() ? std::move(payload) : Payload::copy_of(payload.bytes());
+      payload.stored_.may_be_written() ? std::move(payload) : Payload::copy_of(payload.bytes());
   buffer.payload_.set_type(type);
   return buffer;
 }

@@ -27,7 +27,7 @@ class Buffer {
  public:
   Buffer() noexcept = default;
   /// Allocates `bytes` bytes with undefined values.
-  explicit Buffer(std::size_t bytes) : payload_(Payload::uninitialised(bytes)) {}
+  explicit Buffer(std::size_t bytes) : payload_(PayloadBytes::uninitialised(bytes)) {}
   Buffer(Buffer&&) noexcept = default;
   Buffer& operator=(Buffer&&) noexcept = default;
 
@@ -53,7 +53,7 @@ class Buffer {
 
   /// Returns the bytes for reading and writing. The span is valid until the buffer is moved from or
   /// frozen.
-  std::span<std::byte> bytes() noexcept { return payload_.writable(); }
+  std::span<std::byte> bytes() noexcept { return payload_.stored_.writable(); }
   std::span<const std::byte> bytes() const noexcept { return payload_.bytes(); }
   std::size_t size() const noexcept { return payload_.size(); }
   bool empty() const noexcept { return payload_.empty(); }

@@ -17,7 +17,7 @@ namespace base {
 
 /// Reference count of shared bytes. If the payload allocated the bytes itself, they follow the
 /// count in the same allocation, and need no release function.
-struct alignas(std::max_align_t) Payload::Shared {
+struct alignas(std::max_align_t) PayloadBytes::Shared {
   std::atomic<std::size_t> holders{1};
   std::size_t large = 0;  ///< size of the block from take_large(); 0 = heap memory
   bool is_writable = true;
@@ -49,59 +49,65 @@ struct alignas(std::max_align_t) Payload::Shared {
   }
 };
 
-Payload::Payload(const Payload& other) noexcept : shared_(other.shared_), head_(other.head_) {
+PayloadBytes::PayloadBytes(const PayloadBytes& other) noexcept
+    : shared_(other.shared_), head_(other.head_) {
   if (shared_ != nullptr) shared_->hold();
   take_bytes_kept_by(other);
 }
 
-Payload& Payload::operator=(const Payload& other) noexcept {
+PayloadBytes& PayloadBytes::operator=(const PayloadBytes& other) noexcept {
   if (this == &other) return *this;
-  return *this = Payload(other);
+  return *this = PayloadBytes(other);
 }
 
-void Payload::drop(Shared* shared) noexcept { shared->drop(); }
+void PayloadBytes::drop(Shared* shared) noexcept { shared->drop(); }
 
-Payload Payload::copy_of(std::span<const std::byte> bytes) {
-  Payload payload;
-  payload.be_copy_of(bytes);
-  return payload;
+PayloadBytes PayloadBytes::uninitialised(std::size_t size) {
+  PayloadBytes stored;
+  stored.head_ = size;
+  if (size > inline_max) stored.shared_ = Shared::with_room_for(size, stored.bytes_);
+  return stored;
 }
 
-void Payload::be_copy_of(std::span<const std::byte> bytes) {
-  if (bytes.size() <= inline_bytes && is_inline()) {
+PayloadBytes PayloadBytes::adopt(std::span<std::byte> bytes, bool is_writable,
+                                 std::function<void()> release) {
+  PayloadBytes stored;
+  stored.shared_ = new (::operator new(sizeof(Shared))) Shared;
+  stored.shared_->is_writable = is_writable;
+  stored.shared_->release = std::move(release);
+  stored.bytes_ = bytes.data();
+  stored.head_ = bytes.size();
+  return stored;
+}
+
+void PayloadBytes::be_copy_of(std::span<const std::byte> bytes) {
+  if (bytes.size() <= inline_max && is_inline()) {
     head_ = bytes.size();
     return copy_few(bytes, here_);
   }
-  Payload payload = uninitialised(bytes.size());
-  std::memcpy(payload.writable().data(), bytes.data(), bytes.size());
-  *this = std::move(payload);
+  PayloadBytes stored = uninitialised(bytes.size());
+  std::memcpy(stored.writable().data(), bytes.data(), bytes.size());
+  *this = std::move(stored);
 }
 
-Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> release) {
-  Payload payload =
-      adopt_writable({const_cast<std::byte*>(bytes.data()), bytes.size()}, std::move(release));
-  payload.shared_->is_writable = false;
-  return payload;
+std::span<std::byte> PayloadBytes::writable() noexcept {
+  return {is_inline() ? here_ : bytes_, size()};
 }
 
-Payload Payload::adopt_writable(std::span<std::byte> bytes, std::function<void()> release) {
-  Payload payload;
-  payload.shared_ = new (::operator new(sizeof(Shared))) Shared;
-  payload.shared_->release = std::move(release);
-  payload.bytes_ = bytes.data();
-  payload.head_ = bytes.size();
-  return payload;
-}
-
-Payload Payload::part(std::size_t offset, std::size_t size) const {
+PayloadBytes PayloadBytes::part(std::size_t offset, std::size_t size) const {
   ENSURE(offset <= this->size() && size <= this->size() - offset);
-  Payload part = is_inline() ? copy_of(bytes().subspan(offset, size)) : *this;
-  if (!is_inline()) part.bytes_ += offset;
+  PayloadBytes part;
+  if (is_inline()) {
+    part.be_copy_of({here_ + offset, size});
+  } else {
+    part = *this;
+    part.bytes_ += offset;
+  }
   part.head_ = (head_ & ~size_mask) | size;
   return part;
 }
 
-bool Payload::join(const Payload& next) noexcept {
+bool PayloadBytes::join(const PayloadBytes& next) noexcept {
   if (is_inline() || next.shared_ != shared_ || next.bytes_ != bytes_ + size()) return false;
   head_ += next.size();
   return true;
@@ -109,20 +115,25 @@ bool Payload::join(const Payload& next) noexcept {
 
 /// Uses an acquire load because of other threads that have read the bytes through copies. Their
 /// reads ended before they destroyed the copies, and must happen before the caller's writes.
-bool Payload::may_be_written() const noexcept {
+bool PayloadBytes::may_be_written() const noexcept {
   return is_inline() ||
          (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);
 }
 
-bool operator==(const Payload& a, const Payload& b) noexcept {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+Payload Payload::copy_of(std::span<const std::byte> bytes) {
+  Payload payload;
+  payload.be_copy_of(bytes);
+  return payload;
 }
 
-Payload Payload::uninitialised(std::size_t size) {
-  Payload payload;
-  payload.head_ = size;
-  if (size > inline_bytes) payload.shared_ = Shared::with_room_for(size, payload.bytes_);
-  return payload;
+Payload Payload::adopt(std::span<const std::byte> bytes, std::function<void()> release) {
+  const std::span all(const_cast<std::byte*>(bytes.data()), bytes.size());
+  return Payload(PayloadBytes::adopt(all, false, std::move(release)));
+}
+
+bool operator==(const Payload& a, const Payload& b) noexcept {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.bytes().data(), b.bytes().data(), a.size()) == 0);
 }
 
 void Payload::check_type(ValueType wanted, bool may_be_partial) const {
@@ -140,7 +151,5 @@ void Payload::refuse_read(std::size_t bytes, std::size_t offset) const {
   throw UsageError(fmt::format("a payload of {} bytes was read as a value of {} bytes at byte {}",
                                size(), bytes, offset));
 }
-
-std::span<std::byte> Payload::writable() noexcept { return {is_inline() ? here_ : bytes_, size()}; }
 
 }  // namespace base
