@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tidy [--shrink] [root]: checks the rules of this project that a machine can check.
-
---shrink lowers the figures in scripts/long_functions.txt and scripts/large_classes.txt to what they
-are now. No option raises them: split the function or the class instead.
-"""
+"""tidy [root]: checks the rules of this project that a machine can check."""
 import os
 import pathlib
 import re
@@ -221,50 +217,16 @@ def texts(root):
                 yield path.relative_to(root).as_posix(), path.read_text("utf-8", "replace")
 
 
-class Ratchet:
-    """A file with the names and sizes of entries that may exceed the limit."""
-
-    def __init__(self, path, limit, unit):
-        self.path, self.limit, self.unit = path, limit, unit
-        text = path.read_text("utf-8") if path.exists() else ""
-        self.head = [line for line in text.splitlines() if line.startswith("#")]
-        self.tolerated = {}
-        for line in text.splitlines():
-            if line.strip() and not line.startswith("#"):
-                file, name, size = line.split()
-                self.tolerated[file, name] = int(size)
-        self.now = {}
-
-    def mistakes(self, file, sizes):
-        """Yields mistakes. `sizes`: (name, line, size) of everything in the file."""
-        for name, first, size in sizes:
-            if size > self.limit:
-                self.now[file, name] = max(size, self.now.get((file, name), 0))
-                allowed = self.tolerated.get((file, name), self.limit)
-                if size > allowed:
-                    yield first, f"{name} has {size} {self.unit}; at most {allowed}: split it"
-
-    def stale(self):
-        """Yields a message for each entry whose limit is higher than the present size."""
-        for key, size in self.tolerated.items():
-            if self.now.get(key, 0) < size:
-                yield f"{self.path.name}: {' '.join(key)} shrank: run scripts/tidy.py --shrink"
-
-    def shrink(self):
-        if not self.path.exists():
-            return
-        kept = [f"{file} {name} {min(size, self.now[file, name])}"
-                for (file, name), size in sorted(self.tolerated.items())
-                if (file, name) in self.now]
-        self.path.write_text("\n".join(self.head + kept) + "\n", "utf-8")
+def too_large(sizes, limit, unit):
+    """Yields mistakes. `sizes`: (name, line, size) of everything in a file."""
+    for name, first, size in sizes:
+        if size > limit:
+            yield first, f"{name} has {size} {unit}; at most {limit}: split it"
 
 
 def main():
-    arguments = [word for word in sys.argv[1:] if word != "--shrink"]
-    root = pathlib.Path(arguments[0] if arguments else
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
                         pathlib.Path(__file__).parent.parent).resolve()
-    long_functions = Ratchet(root / "scripts/long_functions.txt", FUNCTION_LINES, "lines")
-    large_classes = Ratchet(root / "scripts/large_classes.txt", CLASS_FUNCTIONS, "functions")
     mistakes = []
     for file, text in texts(root):
         lines = text.splitlines()
@@ -273,15 +235,10 @@ def main():
             code = blank(text)
             found += cpp_mistakes(file, lines, code)
             statements = preprocessed(code)
-            found += long_functions.mistakes(file, functions(statements))
+            found += too_large(functions(statements), FUNCTION_LINES, "lines")
             if not file.startswith("tests/"):
-                found += large_classes.mistakes(file, classes(statements))
+                found += too_large(classes(statements), CLASS_FUNCTIONS, "functions")
         mistakes += [f"{file}:{number}: {why}" for number, why in sorted(found)]
-    for ratchet in long_functions, large_classes:
-        if "--shrink" in sys.argv:
-            ratchet.shrink()
-        else:
-            mistakes += ratchet.stale()
     print("\n".join(mistakes), end="\n" if mistakes else "")
     return 1 if mistakes else 0
 
