@@ -434,17 +434,14 @@ A chain cannot show that a host sends each segment to several others.
         apart = max(one for _, one in both.values())
         out = [f"""### Figures 10 to 15: predictions of a broadcast of 256 KiB
 
-*Run* is the time of the virtual clock, which is also our prediction (the difference is at most
-{1e6 * apart:.0f} millionths). *Recurrence* is the paper's simulation of sends and receives.
+*Run* is the time of the virtual clock, which is also our prediction (the difference is below
+{1 + int(1e6 * apart)} millionths). *Recurrence* is the paper's simulation of sends and receives.
 *Formula* is like MagPIe's: an upper bound from the largest number of children and the largest
 number of hops. Both take their point-to-point times from runs of two hosts. Times are in ms. Runs
 with segments below 1 KiB are predicted.
 
-For the chain, and in part for the binary tree, our times of short segments are far above the
-recurrence. On the virtual clock, as in real runs, a host receives all frames that have arrived
-before it sends what follows from them. So every host of the chain collects a burst of segments
-before it passes the first one on. The paper's hosts pass each segment on at once. Its measurements,
-in which the chain is the fastest for short segments, are nearer to that.
+For short segments the chain is the fastest tree, as in the paper's measurements: on the virtual
+clock a host passes each segment on before it receives the next one.
 """]
         for which, (name, shape) in zip(range(10, 16), found):
             rows = [[size_text(segment), *(number(ms, 3) for ms in found[name, shape][segment])]
