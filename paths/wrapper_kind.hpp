@@ -19,11 +19,12 @@ namespace paths {
 using eventspace::Job;
 struct Plan;
 
-/// Documentation of one setting, for `paths show --kinds`, the reference and the schema of configs.
+/// Documentation of one setting, for `paths kinds`, the reference and the schema of configs.
 struct SettingHelp {
   std::string name;
-  std::string type;  ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
-                     ///< "element", "host", "list of elements", "condition", ...
+  /// "time", "bytes", "element", ...: a key of OF_TYPE in scripts/schema.py, or values such as
+  /// "integer from 1 to 100" and "pull, push or both".
+  std::string type;
   std::string fallback;  ///< default as written in a config; "required" if there is none
   std::string help;      ///< description of the setting in one sentence
 };
