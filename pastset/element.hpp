@@ -119,7 +119,8 @@ class Element {
   virtual void begin(Access& access) = 0;
   /// Cancels a waiting access. If cancel() returns true, the operation will never happen, and the
   /// access is not notified. If cancel() returns false, the operation has already happened.
-  /// If its deadline has passed, pass `lateness`: it receives the error message.
+  /// If its deadline has passed, pass `lateness`: it receives the error message. An element in
+  /// shared memory then lets other fibers run while another process holds it.
   virtual bool cancel(Access& access, std::string* lateness = nullptr) = 0;
 
   // ---- operations that never block

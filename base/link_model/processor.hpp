@@ -41,7 +41,9 @@ class Processor {
     (kind == WorkKind::step ? steps_ : receipts_).push_back({time, std::move(work)});
   }
   /// Returns whether the processor has a piece of work that has not ended.
-  bool works() const { return is_busy_ || !steps_.empty() || !receipts_.empty(); }
+  bool works() const { return is_busy_ || has_waiting(); }
+  /// Returns whether the processor has a piece of work that has not begun.
+  bool has_waiting() const { return !steps_.empty() || !receipts_.empty(); }
   /// Begins the next piece of work and returns it. The caller must call end() when the piece ends.
   /// Returns nullopt if the processor is busy, or if no piece waits.
   std::optional<Piece> begin_next() {

@@ -76,7 +76,7 @@ void Evaluation::end_frame(const Event& event) {
 void Evaluation::receive_frames() {
   for (Event& event : arrived_) {
     const Message& message = state_.messages[event.item];
-    const Nanos time = state_.processors.receive_time(message.target, message,
+    const Nanos time = state_.processors.receive_time(message.target, state_.now, message,
                                                       state_.frame_bytes(message, event.frame));
     event.kind = Kind::received;
     state_.processors.request(message.target, time, event, tuning::WorkKind::receipt);

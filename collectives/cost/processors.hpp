@@ -36,11 +36,14 @@ class Processors {
                                                  : network_.copy_bytes_per_second;
   }
   /// Returns how long host `me` needs to receive a frame of `bytes` bytes whose last byte arrives
-  /// now. `Message` must have a `source` and a `target`.
+  /// at `now`. `Message` must have a `source` and a `target`.
   template <class Message>
-  base::Nanos receive_time(collectives::Rank me, const Message& message, Bytes bytes) const {
-    return costs(message).receive.at(bytes) +
-           (hosts_[me].processor.works() ? base::Nanos(0) : network_.wake_up);
+  base::Nanos receive_time(collectives::Rank me, base::Nanos now, const Message& message,
+                           Bytes bytes) const {
+    // Work that ends at `now` has ended, even if its event comes later in the queue. Otherwise the
+    // order of events of one time would have an influence.
+    const bool works = hosts_[me].processor.has_waiting() || hosts_[me].works_until > now;
+    return costs(message).receive.at(bytes) + (works ? base::Nanos(0) : network_.wake_up);
   }
   /// Returns how long host `me` needs for a reduction or a copy that accesses `bytes` bytes.
   base::Nanos work_time(collectives::Rank me, collectives::Action action, Bytes bytes) const {
@@ -69,9 +72,10 @@ class Processors {
       auto piece = hosts_[me].processor.begin_next();
       if (!piece) continue;
       if (shared_) {
+        hosts_[me].works_until = base::Nanos::max();
         shared_->begin(me, now, piece->time, piece->work);
       } else {
-        piece->work.time = now + piece->time;
+        hosts_[me].works_until = piece->work.time = now + piece->time;
         events_.push(piece->work);
       }
     }
@@ -89,7 +93,7 @@ class Processors {
   /// Adds the events of the work on shared cores that ends at `now` to the queue of events.
   void end_work(base::Nanos now) {
     while (std::optional<Event> event = shared_ ? shared_->take_ended(now) : std::nullopt) {
-      event->time = now;
+      hosts_[event->worker].works_until = event->time = now;
       events_.push(*event);
     }
   }
@@ -97,6 +101,7 @@ class Processors {
  private:
   struct Host {
     tuning::Processor<Event> processor;
+    base::Nanos works_until{0};  // end of the latest piece that has begun; max if it is not known
     bool is_listed = false;
   };
   void list(collectives::Rank me) {

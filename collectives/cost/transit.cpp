@@ -141,7 +141,7 @@ void Transit::pass_exit(Event event) {
   const bool is_first = event.kind == Kind::in_exit;
   const auto exit = *state_.network.exit_of(is_first ? message.source : message.target);
   event.kind = is_first ? Kind::at_link : Kind::at_entry;
-  const Nanos time = state_.processors.receive_time(exit, message, bytes) +
+  const Nanos time = state_.processors.receive_time(exit, state_.now, message, bytes) +
                      state_.processors.costs(message).send.at(bytes);
   state_.processors.request_if_any(exit, state_.now, time, event, tuning::WorkKind::receipt);
 }

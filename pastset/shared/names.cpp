@@ -132,14 +132,14 @@ std::vector<Found> find_named(const std::string& name) {
   return found;
 }
 
-// ---- spaces of other users -------------------------------------------------------------------
-
 std::vector<std::string> open_names() {
   std::set<std::string> names;
   for (Found& one : find_spaces())
     if (is_open(one)) names.insert(std::move(one.name));
   return {names.begin(), names.end()};
 }
+
+// ---- spaces of other users -------------------------------------------------------------------
 
 std::optional<OthersName> parse_others_name(const std::string& text) {
   const std::size_t at = text.find('/');

@@ -20,7 +20,7 @@ void go_one_way(PathOperations& operations, Operation operation) {
   operations.run(std::move(operation));
 }
 
-pastset::Stored read(PathOperations& operations, OperationKind kind, std::uint64_t number) {
+pastset::Stored read_tuple(PathOperations& operations, OperationKind kind, std::uint64_t number) {
   Result result = operations.operate(kind, number, {});
   result.payload.set_type(operations.values().read_type);
   return {result.number, std::move(result.payload)};
@@ -95,12 +95,12 @@ void Path::enter(const pastset::Template& tuple_template) {
                       base::Payload::copy_of(std::as_bytes(std::span(text.data(), text.size()))));
 }
 
-pastset::Stored Path::observe() { return read(operations_, OperationKind::observe, 0); }
+pastset::Stored Path::observe() { return read_tuple(operations_, OperationKind::observe, 0); }
 pastset::Stored Path::observe(std::uint64_t number) {
-  return read(operations_, OperationKind::observe_number, number);
+  return read_tuple(operations_, OperationKind::observe_number, number);
 }
 pastset::Stored Path::newest(std::uint64_t from) {
-  return read(operations_, OperationKind::newest, from);
+  return read_tuple(operations_, OperationKind::newest, from);
 }
 
 std::uint64_t Path::first() { return operations_.operate(OperationKind::first, 0, {}).number; }

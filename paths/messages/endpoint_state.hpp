@@ -81,7 +81,8 @@ class EndpointState {
   bool leads_to(std::uint32_t target) const;
   /// Returns the maximum duration by which a time in a frame of another process may lie in the
   /// future. A time that lies further in the future is reduced to this maximum. The maximum is
-  /// longer than all waits of this host. If all hosts are in this process, there is no limit.
+  /// longer than all waits of this host. On the virtual clock there is no
+  /// limit.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;

@@ -72,8 +72,7 @@ bool GroupCalls::is_paced(std::uint32_t to) {
          state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
-/// Requests work of the duration `time` from the processor. Frames that arrive at the same
-/// simulated time are processed before the work.
+/// Requests work of the duration `time` from the processor.
 void GroupCalls::work(base::Nanos time, std::uint64_t order,
                       const std::shared_ptr<LaneWait>& wait) {
   runtime::Lock lock(state_.mutex);

@@ -82,13 +82,15 @@ class Scheduler {
 
   static constexpr std::size_t idle_max = 256;  // maximum number of idle fibers; further ones end
   SchedulerOwner& owner_;
-  std::atomic<std::thread::id> thread_{};  // OS thread to which the fibers are attached
   std::vector<Context*> idle_;
   std::size_t leaving_ = 0;  // number of idle fibers that must end
   bool is_stopped_ = false;
   Algorithm* algorithm_ = nullptr;
   StackSwitch switch_;
   boost::fibers::context* home_ = nullptr;  // Boost context of the OS thread, while run() waits
+  // OS thread to which the fibers are attached. Other OS threads read it at each wake-up, so it has
+  // a cache line without members that change often.
+  alignas(64) std::atomic<std::thread::id> thread_{};
 };
 
 }  // namespace runtime

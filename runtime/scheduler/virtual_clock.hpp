@@ -19,7 +19,7 @@ class LiveContexts;
 /// is no timer, or time stands still for ever, all contexts are cancelled as a deadlock. Private to
 /// runtime/.
 ///
-/// Thread-safe: no. Only one OS thread uses it at a time.
+/// Thread-safe: no, because a run on the virtual clock has one OS thread.
 class VirtualClock final : public Clock {
  public:
   /// The clock sets `is_ending` when it cancels `live` as a deadlock.
