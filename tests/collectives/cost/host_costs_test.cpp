@@ -82,7 +82,7 @@ TEST_CASE("evaluator: reductions with costs of hosts and of folds take the known
   check(Collective::reduce, sizes,
         {{"flat", {24, 36, 99}},
          {"chain", {54, 126, 138}},
-         {"binary", {37, 56, 74}},
+         {"binary", {37, 56, 71}},
          {"binomial", {36, 54, 66}}},
         folds);
   check(Collective::reduce, sizes,
