@@ -434,8 +434,9 @@ A chain cannot show that a host sends each segment to several others.
         apart = max(one for _, one in both.values())
         out = [f"""### Figures 10 to 15: predictions of a broadcast of 256 KiB
 
-*Run* is the time of the virtual clock, which is also our prediction (the difference is below
-{1 + int(1e6 * apart)} millionths). *Recurrence* is the paper's simulation of sends and receives.
+*Run* is the time of the virtual clock, which is also our prediction (they differ by less
+than {1 + int(1e6 * apart)}e-6 of the time). *Recurrence* is the paper's simulation of sends and
+receives.
 *Formula* is like MagPIe's: an upper bound from the largest number of children and the largest
 number of hops. Both take their point-to-point times from runs of two hosts. Times are in ms. Runs
 with segments below 1 KiB are predicted.
