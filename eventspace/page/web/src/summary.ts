@@ -6,8 +6,9 @@ import { basis, h, own_clock, section, where } from './dom';
 import { count, exact_percent, exact_seconds, percent, plural, time } from './format';
 import { table } from './table';
 
-const names: Record<string, string> = {
+const names: Record<Finding['kind'], string> = {
   slow_host: 'Slow host',
+  slow_thread: 'Slow thread',
   noisy_thread: 'Noisy thread',
   slow_link: 'Slow link',
   slow_network: 'Slow network',
@@ -55,9 +56,7 @@ type Jump = (finding: Finding) => (() => void) | undefined;
 
 function card(data: Data, finding: Finding, number: number, jump: Jump): HTMLElement {
   const hosts = finding.hosts ?? [];
-  const name =
-    (names[finding.kind] ?? finding.kind.replaceAll('_', ' ')) +
-    (finding.kind === 'slow_host' && hosts.length > 1 ? 's' : '');
+  const name = names[finding.kind] + (finding.kind === 'slow_host' && hosts.length > 1 ? 's' : '');
   const show = jump(finding);
   const cost = data.words.costs[number];
   return h(
