@@ -15,7 +15,7 @@
 #include "base/units.hpp"
 #include "paths/keys/keyring.hpp"
 #include "paths/wire/shared_memory/transport.hpp"
-#include "paths/wire/zmq/transport.hpp"
+#include "paths/wire/transports.hpp"
 #include "runtime/runtime.hpp"
 
 namespace {
@@ -77,7 +77,7 @@ std::unique_ptr<Transport> make(runtime::Runtime& runtime, const Ask& ask, std::
   }
   if (ask.transport == "curve") peers->keyring = std::make_shared<const Keyring>(run_key());
   if (ask.transport == "memory") return make_shared_memory_transport(runtime, peers, host);
-  return make_zmq_transport(runtime, peers, host);
+  return make_transport(runtime, peers, host);
 }
 
 void answer(const Ask& ask) {

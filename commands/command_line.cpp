@@ -18,7 +18,7 @@
 
 namespace commands {
 void add_override_options(CLI::App& command, paths::Overrides& overrides) {
-  const auto& transports = paths::Plan::transport_words;
+  const auto transports = base::transport_words();
   const std::string group = "Override the config";
   command.add_option("--algorithm", overrides.algorithm, paths::algorithm_help())
       ->type_name("NAME")

@@ -146,7 +146,7 @@ void print_json() {
   }
   for (const TransferWord& word : paths::transfer_words())
     all["transfers"][word.name] = described_json(word);
-  all["transports"] = paths::Plan::transport_words;
+  all["transports"] = base::transport_words();
   std::cout << all.dump(1) << '\n';
 }
 

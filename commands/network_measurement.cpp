@@ -16,6 +16,7 @@
 #include "commands/wake_up_measurement.hpp"
 #include "paths/host/host.hpp"
 #include "paths/links/emulated_links.hpp"
+#include "paths/one_machine.hpp"
 #include "paths/plan/identity.hpp"
 #include "runtime/usable_cores.hpp"
 
@@ -42,14 +43,6 @@ std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluste
   const auto exit = std::find(hosts.begin(), hosts.end(), plan.ways->clusters[cluster].exit);
   if (exit != hosts.end()) std::rotate(hosts.begin(), exit, exit + 1);
   return hosts;
-}
-
-/// Returns a text that is equal for hosts on the same machine. On the steady clock, hosts of one
-/// machine disturb each other's measurements.
-std::string machine_of(const paths::Plan& plan, std::uint32_t host) {
-  const std::string& address = plan.hosts[host].address;
-  if (address.starts_with("ipc:")) return "ipc";
-  return address.substr(0, address.rfind(':'));
 }
 
 void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& firsts) {
@@ -173,7 +166,8 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan) {
                                    "cluster " + clusters_[test.to]};
     if (!is_virtual_)
       for (const auto* hosts : {&test.task.sources, &test.task.targets})
-        for (const std::uint32_t host : *hosts) needs.insert(machine_of(plan, host));
+        for (const std::uint32_t host : *hosts)
+          needs.insert(paths::interface_of(plan.hosts[host].address));
     std::size_t round = 0;
     const auto is_free = [&](const std::string& need) { return !taken[round].contains(need); };
     while (round < taken.size() && !std::all_of(needs.begin(), needs.end(), is_free)) ++round;

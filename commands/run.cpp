@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/address.hpp"
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "commands/commands.hpp"
@@ -107,8 +108,7 @@ std::shared_ptr<const paths::RunKey> key_of_run(const RunOptions& options, const
   if (auto given = paths::find_run_key(options.run_key)) return given;
   if (hosts_here == plan.hosts.size())
     return std::make_shared<const paths::RunKey>(paths::Secret::random());
-  const bool needs_key =
-      plan.transport == paths::Plan::Transport::tcp && plan.security == paths::Plan::Security::run;
+  const bool needs_key = plan.transport->is_network && plan.security == paths::Plan::Security::run;
   if (needs_key) refuse(options.file, paths::no_run_key);
   return nullptr;
 }
@@ -136,19 +136,25 @@ std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t ho
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
+/// Returns the file of an address; empty if the address is not a file.
+std::string file_of(const std::string& address) {
+  const auto parts = base::parse_address(address);
+  return parts && !parts->transport->is_network ? parts->place : "";
+}
+
 /// Returns the length in bytes of the longest name of a socket in the run's folder, without the
 /// name of the folder.
 std::size_t longest_relative(const paths::Plan& plan) {
-  constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
-  constexpr std::size_t door_of_tcp_bytes = std::string_view("doors/0123456789abcdef.door").size();
+  constexpr std::size_t door_of_interface_bytes =
+      std::string_view("doors/0123456789abcdef.door").size();
   std::size_t longest = 0;
   const auto note = [&](const std::string& address) {
-    const bool is_in_folder = !address.starts_with("ipc:///");
+    if (file_of(address).starts_with('/')) return;
     // The door of a host (its socket for shared memory) has a longer name than its Unix socket.
-    const std::size_t bytes = address.starts_with("ipc://")
-                                  ? paths::door_address(address).size() - scheme_bytes
-                                  : door_of_tcp_bytes;
-    if (is_in_folder) longest = std::max(longest, bytes);
+    const std::size_t bytes = file_of(address).empty()
+                                  ? door_of_interface_bytes
+                                  : file_of(paths::door_address(address)).size();
+    longest = std::max(longest, bytes);
   };
   for (const auto& host : plan.hosts) note(host.address);
   for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
@@ -156,11 +162,11 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
-/// Makes the folder for the sockets of the run. With the transport TCP, hosts need the folder only
-/// for shared memory. If the folder cannot be made in this case, each host later tries to make a
-/// folder of its own, and itself reports a failure.
+/// Makes the folder for the sockets of the run. If the addresses are no files,
+/// hosts need the folder only for shared memory. If the folder cannot be made in this case, each
+/// host later tries to make a folder of its own, and itself reports a failure.
 void make_run_folder(const paths::Plan& plan, std::optional<paths::RunFolder>& sockets) {
-  const bool needs_files = plan.transport == paths::Plan::Transport::ipc;
+  const bool needs_files = !plan.transport->is_network;
   if (!needs_files && !plan.shared_memory) return;
   try {
     sockets.emplace(longest_relative(plan));
@@ -197,7 +203,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
   const Run run = {key_of_run(options, plan, hosts.size()), sockets ? sockets->path().string() : "",
                    ports ? std::to_string(ports->first()) : ""};
   const auto note_file = [&](const std::string& address) {
-    if (!address.starts_with("ipc:///")) return;
+    if (!file_of(address).starts_with('/')) return;
     addresses.push_back(address);
     addresses.push_back(paths::door_address(address));
   };

@@ -6,17 +6,20 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
-#include <string_view>
+#include "base/address.hpp"
 
 namespace paths {
 
+std::string interface_of(const std::string& address) {
+  const auto parts = base::parse_address(address);
+  return parts && parts->transport->is_network ? parts->place : "";
+}
+
 std::string machine_of(const std::string& address) {
-  constexpr std::string_view tcp = "tcp://";
-  if (address.starts_with("ipc://")) return "localhost";
-  if (!address.starts_with(tcp)) return {};
-  const std::string host = address.substr(tcp.size(), address.rfind(':') - tcp.size());
-  const bool is_loopback = host.starts_with("127.") || host == "[::1]";
-  return is_loopback ? "localhost" : host;
+  const auto parts = base::parse_address(address);
+  if (!parts) return {};
+  const bool is_loopback = parts->place.starts_with("127.") || parts->place == "[::1]";
+  return is_loopback || !parts->transport->is_network ? "localhost" : parts->place;
 }
 
 bool are_of_one_machine(const std::string& address, const std::string& other) {

@@ -8,12 +8,16 @@
 
 namespace paths {
 
-/// Returns a name of the machine at an address: "localhost" for Unix sockets and loopback
-/// addresses, otherwise the TCP host. Returns "" if the address names no machine.
+/// Returns the interface of an address, such as "node-1" of "tcp://node-1:7700". Returns "" if the
+/// address is a file, or if it is no address.
+std::string interface_of(const std::string& address);
+
+/// Returns a name of the machine at an address: "localhost" for files and loopback
+/// addresses, otherwise the interface. Returns "" if the address names no machine.
 std::string machine_of(const std::string& address);
 
 /// Returns whether two addresses belong to processes on the same machine. This is true if both
-/// addresses have the same TCP host, or if each is a Unix socket or a loopback address.
+/// addresses have the same interface, or if each is a file or a loopback address.
 bool are_of_one_machine(const std::string& address, const std::string& other);
 
 /// Returns the numeric form of a socket address, without its port.

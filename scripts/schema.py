@@ -140,7 +140,10 @@ def generated(schema, described):
                                      if job in ("store", "crossing", "link")]},
         "wrapper": named_wrapper(kinds), "item": item(kinds), "graph": graph(described)}
     definitions |= {f"settings_of_{name}": in_place(kind) for name, kind in kinds.items()}
-    definitions["network"]["properties"]["transport"] = {"enum": described["transports"]}
+    transports = described["transports"]
+    definitions["network"]["properties"]["transport"] = {"enum": transports}
+    for name in ("decision_sections", "decision_sections_of_sums"):
+        definitions[name]["items"]["properties"]["transport"] = {"enum": ["any", *transports]}
     # Properties that `paths kinds` does not describe are kept from the file, in their order.
     properties = definitions["collective"]["properties"]
     definitions["collective"]["properties"] = collective(described) | {

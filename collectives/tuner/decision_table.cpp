@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "base/address.hpp"
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
 
@@ -153,7 +154,9 @@ class SectionReader {
     section_.hosts = read_range(shape, "hosts");
     section_.machines = read_range(shape, "machines");
     shape.finish();
-    section_.transport = reader_.choice("transport", {"any", "tcp", "ipc"}, std::string(any_word));
+    std::vector<std::string_view> transports = base::transport_words();
+    transports.insert(transports.begin(), any_word);
+    section_.transport = reader_.choice("transport", transports, std::string(any_word));
     read_order();
     read_rows();
     reader_.finish();

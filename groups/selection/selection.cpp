@@ -26,6 +26,7 @@
 #include "collectives/planner/planners.hpp"
 #include "collectives/planner/schedule_file.hpp"
 #include "groups/selection/network_of.hpp"
+#include "paths/one_machine.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {
@@ -109,15 +110,12 @@ std::vector<std::string> names_of(const paths::Plan& plan,
 tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                       const collectives::Topology& topology) {
   std::set<std::string> machines;
-  for (const std::uint32_t host : hosts) {
-    const std::string& address = plan.hosts[host].address;
-    const bool has_port = plan.transport == paths::Plan::Transport::tcp;
-    machines.insert(has_port ? address.substr(0, address.rfind(':')) : "");
-  }
+  for (const std::uint32_t host : hosts)
+    machines.insert(paths::interface_of(plan.hosts[host].address));
   return {.clusters = static_cast<std::uint32_t>(topology.clusters()),
           .hosts = static_cast<std::uint32_t>(hosts.size()),
           .machines = static_cast<std::uint32_t>(machines.size()),
-          .transport = plan.transport_word()};
+          .transport = plan.transport->word};
 }
 
 /// Sets signature_digest, which must be equal on all hosts.

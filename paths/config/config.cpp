@@ -30,11 +30,10 @@ void refuse_high_level_overrides(const Overrides& overrides, base::Mistakes& mis
 
 void check_transport(const Overrides& overrides, base::Mistakes& mistakes) {
   const auto& word = overrides.transport;
-  const auto& words = Plan::transport_words;
-  if (word && !Plan::transport_named(*word))
+  if (word && base::find_transport_kind(*word) == nullptr)
     mistakes.add({"command line", 0, 0},
                  fmt::format("--transport: expected {}, found '{}'",
-                             base::either_of({words.begin(), words.end()}), *word));
+                             base::either_of(base::transport_words()), *word));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Overrides {
   /// the setting `instrument`; also low-level.
   bool traced = false;
   std::optional<std::uint16_t> port;     ///< port of the first host; also low-level
-  std::optional<std::string> transport;  ///< "tcp" or "ipc"; also low-level
+  std::optional<std::string> transport;  ///< word of a base::TransportKind; also low-level
   std::optional<std::string> stack;      ///< stack size per thread, such as "8MiB"; also low-level
 };
 

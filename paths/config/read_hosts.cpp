@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
-/// Maximum length in bytes of an address of the transport `ipc`. The operating system limits the
-/// length of the path of a socket.
-constexpr std::size_t ipc_path_bytes_max = 100;
+/// Maximum length in bytes of an address that is a file. The operating system limits the length of
+/// the path of a socket.
+constexpr std::size_t socket_address_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
 /// Returns the first port for a config without the setting `port`. `paths run` sets the variable
@@ -51,14 +51,6 @@ bool is_loopback(const std::string& interface) {
          interface == "[::1]";
 }
 
-/// Returns whether the text has only characters of machine names, interfaces and addresses.
-bool is_interface(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-    return std::isalnum(letter) != 0 ||
-           std::string_view("-._:[]%*").find(static_cast<char>(letter)) != std::string_view::npos;
-  });
-}
-
 /// Returns the file name of a config without folders and endings, such as "two-clusters".
 std::string stem(std::string_view file) {
   if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
@@ -69,53 +61,40 @@ std::string stem(std::string_view file) {
 /// Returns the generated address of a host. One IP address does not have enough ports for a large
 /// config. The hosts of such a config therefore use several of the sixteen million loopback
 /// addresses, unless the config sets a port or an interface.
-std::string generated_tcp(const Generated& generated, std::uint32_t host) {
-  const std::uint32_t ports = 65536u - generated.port;
-  if (generated.interface != default_interface || generated.says_port || host < ports)
-    return fmt::format("tcp://{}:{}", generated.interface, generated.port + host);
-  const std::uint32_t address = 1 + host / ports;
-  return fmt::format("tcp://127.{}.{}.{}:{}", address >> 16, (address >> 8) & 255u, address & 255u,
-                     generated.port + host % ports);
-}
-
 std::string generated_address(const Plan& plan, const Generated& generated, std::uint32_t host) {
-  if (plan.transport == Plan::Transport::tcp) return generated_tcp(generated, host);
-  return fmt::format("ipc://{}/{}", generated.directory, plan.hosts[host].name);
-}
-
-/// Splits "tcp://INTERFACE:PORT"; returns nothing for other text.
-std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view address) {
-  if (!address.starts_with("tcp://")) return std::nullopt;
-  address.remove_prefix(6);
-  const auto colon = address.rfind(':');
-  if (colon == std::string_view::npos || !is_interface(address.substr(0, colon)))
-    return std::nullopt;
-  const auto port = base::parse_natural(address.substr(colon + 1));
-  if (!port || *port == 0) return std::nullopt;
-  return std::pair(std::string(address.substr(0, colon)), *port);
+  base::Address address;
+  address.transport = plan.transport;
+  const std::uint32_t ports = 65536u - generated.port;
+  if (!plan.transport->is_network) {
+    address.place = fmt::format("{}/{}", generated.directory, plan.hosts[host].name);
+  } else if (generated.interface != default_interface || generated.says_port || host < ports) {
+    address.place = generated.interface;
+    address.port = generated.port + host;
+  } else {
+    const std::uint32_t number = 1 + host / ports;
+    address.place = fmt::format("127.{}.{}.{}", number >> 16, (number >> 8) & 255u, number & 255u);
+    address.port = generated.port + host % ports;
+  }
+  return address.text();
 }
 
 /// Returns whether `address` was generated and has a port above the highest valid port.
 bool counts_beyond(const std::string& address, const base::Settings& written) {
-  const auto parts = parse_tcp(address);
-  return parts && parts->second > port_max && written.text() != address;
+  const auto parts = base::parse_address(address);
+  return parts && parts->port > port_max && written.text() != address;
 }
 
-void check_tcp(const Plan& plan, const std::string& address, const base::Position& position,
-               base::Mistakes& mistakes) {
-  const auto parts = parse_tcp(address);
-  if (!parts) {
-    mistakes.add(position, fmt::format("address: expected one such as tcp://127.0.0.1:7700, "
-                                       "found '{}'",
-                                       address));
-  } else if (parts->second > port_max) {
-    mistakes.add(position, fmt::format("address: port {} is beyond {}, found '{}'", parts->second,
+void check_interface(const Plan& plan, const base::Address& parts, const base::Position& position,
+                     base::Mistakes& mistakes) {
+  const std::string address = parts.text();
+  if (parts.port > port_max) {
+    mistakes.add(position, fmt::format("address: port {} is beyond {}, found '{}'", parts.port,
                                        port_max, address));
-  } else if (parts->first == "*" || parts->first == "0.0.0.0" || parts->first == "[::]") {
+  } else if (parts.place == "*" || parts.place == "0.0.0.0" || parts.place == "[::]") {
     mistakes.add(position, fmt::format("address: '{}' is no address that other hosts can connect "
                                        "to; expected the host's own",
                                        address));
-  } else if (!is_loopback(parts->first) && !plan.security_written) {
+  } else if (!is_loopback(parts.place) && !plan.security_written) {
     mistakes.add(position,
                  fmt::format("address: '{}' can be reached from other machines; expected "
                              "127.0.0.1, or in `network` a `security` of {} or {{keys: FILE}}",
@@ -125,27 +104,32 @@ void check_tcp(const Plan& plan, const std::string& address, const base::Positio
 
 void check_address(const Plan& plan, const std::string& address, const base::Position& position,
                    base::Mistakes& mistakes) {
-  if (plan.transport == Plan::Transport::tcp) return check_tcp(plan, address, position, mistakes);
-  if (!address.starts_with("ipc://") || address.ends_with('/'))
-    mistakes.add(position, fmt::format("address: expected one such as ipc:///tmp/paths/alpha-0, "
-                                       "because the transport is ipc, found '{}'",
+  const auto parts = base::parse_address(address);
+  const base::TransportKind& kind = *plan.transport;
+  if (!parts)
+    mistakes.add(position, fmt::format("address: expected one such as {}, found '{}'", kind.example,
                                        address));
-  else if (address.size() > ipc_path_bytes_max)
+  else if (parts->transport != &kind)
+    mistakes.add(position, fmt::format("address: expected one such as {}, because the transport is "
+                                       "{}, found '{}'",
+                                       kind.example, kind.word, address));
+  else if (kind.is_network)
+    check_interface(plan, *parts, position, mistakes);
+  else if (address.size() > socket_address_bytes_max)
     mistakes.add(position, fmt::format("address: '{}' is longer than the {} characters that "
                                        "sockets allow",
-                                       address, ipc_path_bytes_max));
+                                       address, socket_address_bytes_max));
 }
 
 Generated read_network(const base::Settings& section, Plan& plan, const Overrides& overrides,
                        base::Mistakes& mistakes) {
   base::MapReader reader(section, mistakes, "network");
   Generated generated;
-  const auto& words = Plan::transport_words;
   const std::string transport =
-      reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
-  plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
-                       // A wrong word was already reported by reader.choice().
-                       .value_or(Plan::Transport::tcp);
+      reader.choice("transport", base::transport_words(), std::string(plan.transport->word));
+  // reader.choice() and check_transport() have already reported a wrong word.
+  if (const auto* const kind = base::find_transport_kind(overrides.transport.value_or(transport)))
+    plan.transport = kind;
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   read_security(reader, reader.take("security"), plan);
@@ -170,16 +154,16 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
                        std::uint32_t host, const Overrides& overrides) {
   if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
   std::string address = written.text();
-  if (plan.transport != Plan::Transport::tcp) return address;
+  if (!plan.transport->is_network) return address;
   Generated on_it = generated;
-  if (address.find("://") == std::string::npos && address.find(':') == std::string::npos) {
+  if (address.find(':') == std::string::npos) {
     on_it.interface = address;  // the config gives only the interface of the address
-    return generated_tcp(on_it, host);
+    return generated_address(plan, on_it, host);
   }
-  const auto parts = parse_tcp(address);
+  const auto parts = base::parse_address(address);
   if (!overrides.port || !parts) return address;
-  on_it.interface = parts->first;
-  return generated_tcp(on_it, host);
+  on_it.interface = parts->place;
+  return generated_address(plan, on_it, host);
 }
 
 /// Reads the setting `groups` of a host, such as "lan-1/machine-1".
@@ -224,7 +208,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
                 const Overrides& overrides, base::Mistakes& mistakes) {
   const Generated generated = read_network(network, plan, overrides, mistakes);
   plan.are_addresses_usual =
-      plan.transport == Plan::Transport::tcp && !generated.says_port && !generated.says_interface;
+      plan.transport->is_network && !generated.says_port && !generated.says_interface;
   std::uint64_t threads = 0;
   std::uint32_t last_beyond = 0;  // highest generated port above the highest valid port; 0 = none
   std::unordered_map<std::string, std::uint32_t> clusters;

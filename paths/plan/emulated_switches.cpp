@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t last_port = 65535;
 
 std::uint64_t port_of(const std::string& address) {
-  return base::parse_natural(address.substr(address.rfind(':') + 1)).value_or(0);
+  const auto parts = base::parse_address(address);
+  return parts ? parts->port : 0;
 }
 
 }  // namespace
@@ -40,10 +41,12 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
 }
 
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {
-  const std::string& beside = plan.hosts[exit_of(plan, cluster)].address;
+  const std::string& neighbour = plan.hosts[exit_of(plan, cluster)].address;
+  auto parts = base::parse_address(neighbour);
   // The file name contains a ':', which no host name can contain.
-  if (!beside.starts_with("tcp://"))
-    return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);
+  if (!parts || !parts->transport->is_network)
+    return fmt::format("{}/switch:{}", neighbour.substr(0, neighbour.rfind('/')),
+                       plan.clusters[cluster]);
   std::uint64_t port = 1;
   for (const Plan::PlanHost& host : plan.hosts) port = std::max(port, port_of(host.address) + 1);
   for (std::uint32_t before = 0; before < cluster; ++before)
@@ -53,7 +56,8 @@ std::string switch_address(const Plan& plan, std::uint32_t cluster) {
         fmt::format("the switch of {} listens at the next port beyond those of all hosts, but "
                     "there is none beyond {}; give the hosts lower ones",
                     plan.clusters[cluster], last_port));
-  return fmt::format("{}:{}", beside.substr(0, beside.rfind(':')), port);
+  parts->port = port;
+  return parts->text();
 }
 
 std::string place_text(const Plan& plan, std::uint32_t place) {

@@ -34,18 +34,10 @@ std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
                                plan.hosts.size() - 1, text));
 }
 
-/// Returns the interface of a TCP address, such as "::1" for "tcp://[::1]:7700".
-std::string_view interface_of(std::string_view address) {
-  address.remove_prefix(std::min(address.size(), std::string_view("tcp://").size()));
-  address = address.substr(0, address.rfind(':'));
-  if (address.starts_with('[') && address.ends_with(']'))
-    address = address.substr(1, address.size() - 2);
-  return address;
-}
-
 bool is_here(const std::string& address, const std::set<std::string>& here) {
-  if (!address.starts_with("tcp://")) return true;
-  const std::string name(interface_of(address));
+  std::string name = interface_of(address);
+  if (name.empty()) return true;
+  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
   if (name == "*" || name.starts_with("127.") || here.contains(name)) return true;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -27,13 +27,6 @@ std::optional<std::uint32_t> index_of(std::string_view name, const std::vector<N
 
 /// Returns the enum value that has the name `word`. `words` has the names of the values, in their
 /// order.
-template <class Enum, class Words>
-std::optional<Enum> named(const Words& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) return std::nullopt;
-  return static_cast<Enum>(found - words.begin());
-}
-
 /// Adds to `hosts` the hosts on which paths through `stage` begin.
 void add_hosts_above(const Plan& plan, StageId stage, std::set<std::uint32_t>& hosts) {
   for (const Plan::PlanPath& path : plan.paths)
@@ -114,12 +107,10 @@ void Plan::index_names() {
     element_index.emplace(elements[element].name, element);
 }
 
-std::optional<Plan::Transport> Plan::transport_named(std::string_view word) {
-  return named<Transport>(transport_words, word);
-}
-
 std::optional<Plan::Security> Plan::security_named(std::string_view word) {
-  return named<Security>(security_words, word);
+  const auto* const found = std::find(security_words.begin(), security_words.end(), word);
+  if (found == security_words.end()) return std::nullopt;
+  return static_cast<Security>(found - security_words.begin());
 }
 
 std::uint32_t Plan::thread_count() const {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/address.hpp"
 #include "base/digest.hpp"
 #include "base/settings.hpp"
 #include "pastset/shared/access.hpp"
@@ -39,11 +40,8 @@ struct HostKeys;
 /// of this struct. The plan has no data for single threads: a path stands for a range of threads of
 /// one host.
 struct Plan {
-  enum class Transport : std::uint8_t { tcp, ipc };
-  /// Words for the values of Transport in a config, in the order of the values.
-  static constexpr std::array<std::string_view, 2> transport_words = {"tcp", "ipc"};
   enum class Connection : std::uint8_t { per_path, shared };
-  /// Protection of connections over TCP.
+  /// Protection of connections over a network.
   enum class Security : std::uint8_t {
     run,      ///< encryption with a key pair that the whole run shares
     network,  ///< no encryption by PATHS: the network itself is protected
@@ -152,7 +150,7 @@ struct Plan {
   std::vector<PlanStage> stages;
   std::vector<PlanPath> paths;
 
-  Transport transport = Transport::tcp;
+  const base::TransportKind* transport = base::transport_kinds.data();
   /// Whether the config has no addresses. Hosts then listen on 127.0.0.1 with the default ports.
   bool are_addresses_usual = false;
   Connection connection = Connection::per_path;
@@ -200,11 +198,6 @@ struct Plan {
   std::unordered_map<std::string, std::uint32_t> element_index;
   void index_names();
 
-  /// Returns the transport that a config names by `word`; nullopt for an unknown word.
-  static std::optional<Transport> transport_named(std::string_view word);
-  std::string_view transport_word() const {
-    return transport_words.at(static_cast<std::size_t>(transport));
-  }
   static std::optional<Security> security_named(std::string_view word);
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;

@@ -192,7 +192,7 @@ class PlanPrinter {
 
 void PlanPrinter::print_run() {
   MapBuilder network;
-  network.add("transport", std::string(plan_.transport_word()));
+  network.add("transport", std::string(plan_.transport->word));
   network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
   if (plan_.security_written) network.add("security", print_security(plan_));
   if (plan_.liveness.is_written) network.add("liveness", print_liveness(plan_.liveness));

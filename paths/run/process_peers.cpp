@@ -41,7 +41,7 @@ std::shared_ptr<const Keyring> keyring_of_hosts(const Plan& plan, std::uint32_t 
 
 std::shared_ptr<const Keyring> keyring_of(const Plan& plan, std::uint32_t place,
                                           const RunKey* run_key) {
-  if (plan.transport != Plan::Transport::tcp) return nullptr;
+  if (!plan.transport->is_network) return nullptr;
   const std::string name = place_name(plan, place);
   if (plan.security == Plan::Security::plain)
     spdlog::warn(

@@ -79,7 +79,7 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, 65535))
       ->group(common);
   app.add_option("--transport", line.overrides.transport,
-                 fmt::format("{}", fmt::join(Plan::transport_words, " or ")))
+                 fmt::format("{}", fmt::join(base::transport_words(), " or ")))
       ->envname("PATHS_TRANSPORT")
       ->group(common);
   app.add_option("--stack", line.overrides.stack,

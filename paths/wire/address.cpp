@@ -10,20 +10,18 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
-#include <string_view>
 
+#include "base/address.hpp"
 #include "paths/one_machine.hpp"
 
 namespace paths {
 namespace {
 
-/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700"; "" if the address is
-/// not a TCP address.
-std::string name_in(const std::string& address) {
-  constexpr std::string_view scheme = "tcp://";
-  const auto colon = address.rfind(':');
-  if (!address.starts_with(scheme) || colon < scheme.size()) return {};
-  return address.substr(scheme.size(), colon - scheme.size());
+/// Returns `address` with the interface `place`.
+std::string with_place(const std::string& address, const std::string& place) {
+  auto parts = base::parse_address(address);
+  parts->place = place;
+  return parts->text();
 }
 
 /// Returns whether `name` must be looked up. IP addresses and "localhost" need no lookup.
@@ -40,7 +38,7 @@ bool means_loopback(const std::string& interface) {
 }  // namespace
 
 std::string numeric_address(const std::string& address) {
-  const std::string name = name_in(address);
+  const std::string name = interface_of(address);
   if (name.empty()) return address;
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -51,12 +49,12 @@ std::string numeric_address(const std::string& address) {
   getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, nullptr, 0,
               NI_NUMERICHOST);
   freeaddrinfo(found);
-  return "tcp://" + std::string(numeric) + address.substr(address.rfind(':'));
+  return with_place(address, numeric);
 }
 
 std::string in_use_text(const std::string& address) {
   const std::string remedy =
-      address.starts_with("tcp://")
+      !interface_of(address).empty()
           ? "choose other ports (--port, or `port` in the config's `network`), or Unix sockets "
             "(--transport ipc)"
           : "name another `directory` in the config's `network`";
@@ -72,21 +70,20 @@ std::string accept_failed_text(int error) {
 
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others, const LookUp& look_up) {
-  const std::string name = name_in(address);
+  const std::string name = interface_of(address);
   if (!is_open(name)) return {};
-  const std::string here = name_in(look_up(address));
+  const std::string here = interface_of(look_up(address));
   if (!means_loopback(here)) return {};
   const std::set<std::string> own = addresses_of_this_machine();
   std::set<std::string> asked = {name};
   for (const std::string& other : others) {
-    if (!asked.insert(name_in(other)).second) continue;
-    const std::string there = name_in(look_up(other));
+    if (!asked.insert(interface_of(other)).second) continue;
+    const std::string there = interface_of(look_up(other));
     if (there.empty() || there == "*" || means_loopback(there) || own.contains(there)) continue;
     std::string instead;
     for (const std::string& candidate : own)
       if (!means_loopback(candidate) && candidate.find(':') == std::string::npos)
-        instead += fmt::format("{}tcp://{}{}", instead.empty() ? ": " : " or ", candidate,
-                               address.substr(address.rfind(':')));
+        instead += (instead.empty() ? ": " : " or ") + with_place(address, candidate);
     return fmt::format(
         "{} is {} on this machine, where no other machine can reach it, but {} is on another one; "
         "write an address that others reach into the config{}, or correct {} in /etc/hosts",

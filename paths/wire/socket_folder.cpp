@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/address.hpp"
 #include "base/digest.hpp"
 #include "runtime/wait.hpp"
 
@@ -287,7 +288,9 @@ std::string located(const std::string& address) {
 fs::path safe_socket_file(const std::string& address) { return make_safe(address).file; }
 
 std::string door_address(const std::string& address) {
-  if (address.starts_with(scheme)) return fmt::format("{}{}", address, door_ending);
+  const auto parts = base::parse_address(address);
+  if (parts && !parts->transport->is_network)
+    return fmt::format("{}{}{}", scheme, parts->place, door_ending);
   const std::string name = fmt::format("{:016x}{}", base::digest_of(address).high, door_ending);
   if (!from_environment("PATHS_SOCKETS").empty()) return fmt::format("{}doors/{}", scheme, name);
   return fmt::format("{}{}/{}", scheme, doors_folder().string(), name);

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
+#include "base/address.hpp"
 #include "base/errors.hpp"
 #include "paths/one_machine.hpp"
 #include "paths/travel_error.hpp"
@@ -116,9 +119,22 @@ void Transports::stop() {
 
 namespace {
 
-// Measured numbers of descriptors that ZeroMQ uses: in total, and in addition for each outgoing
-// socket.
-constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
+/// How to make a kind of transport that a config can choose, and the measured numbers of
+/// descriptors that it opens.
+struct Maker {
+  std::string_view word;  ///< word of the base::TransportKind
+  std::unique_ptr<Transport> (*make)(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
+                                     std::uint32_t host);
+  std::uint64_t descriptors;  ///< number without connections
+  /// Additional number for each outgoing connection. An incoming connection has one descriptor.
+  std::uint64_t descriptors_of_outgoing;
+};
+
+constexpr std::array makers = {
+    Maker{"tcp", make_zmq_transport, 9, 4},
+    Maker{"ipc", make_zmq_transport, 9, 4},
+};
+
 // Measured numbers of descriptors that shared memory uses: in total, and in addition for each end
 // of a link.
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
@@ -144,15 +160,26 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
          are_of_one_machine(peers.hosts[host].address, peers.hosts[other].address);
 }
 
+const Maker& maker_for(const std::string& address) {
+  const auto parts = base::parse_address(address);
+  ENSURE(parts.has_value());
+  const auto* const found = std::find_if(makers.begin(), makers.end(), [&](const Maker& maker) {
+    return maker.word == parts->transport->word;
+  });
+  ENSURE(found != makers.end());
+  return *found;
+}
+
 /// Returns a lower bound for the number of descriptors that `host` still has to open for the
 /// connections of its paths.
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
-  std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
+  const Maker& maker = maker_for(peers.hosts[host].address);
+  std::uint64_t needed = maker.descriptors + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {
     std::uint32_t last = host;  // last counted peer; one link carries all connections to a peer
     for (const std::uint32_t other : connections_of(peers, host, outgoing)) {
       if (!share_memory(peers, host, other))
-        needed += outgoing ? descriptors_of_outgoing : 1;
+        needed += outgoing ? maker.descriptors_of_outgoing : 1;
       else if (std::exchange(last, other) != other)
         needed += descriptors_of_link;
     }
@@ -176,13 +203,19 @@ void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t mor
 
 }  // namespace
 
+std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
+                                          std::shared_ptr<const Peers> peers, std::uint32_t host) {
+  const Maker& maker = maker_for(peers->hosts[host].address);
+  return maker.make(runtime, std::move(peers), host);
+}
+
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host) {
   bool has_neighbours = false;
   for (std::uint32_t other = 0; other < peers->hosts.size(); ++other)
     has_neighbours = has_neighbours || share_memory(*peers, host, other);
   check_descriptors(*peers, host, descriptors_needed(*peers, host, has_neighbours));
-  auto sockets = make_zmq_transport(runtime, peers, host);
+  auto sockets = make_transport(runtime, peers, host);
   if (!has_neighbours) return sockets;
   const auto detour = std::make_shared<Detour>(*sockets);
   auto memory = make_shared_memory_transport(runtime, peers, host, detour);

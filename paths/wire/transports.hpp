@@ -56,10 +56,13 @@ class Transports final : public Transport {
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
+/// Returns a transport of the kind of the address of `host` (base/address.hpp).
+std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
+                                          std::shared_ptr<const Peers> peers, std::uint32_t host);
+
 /// Returns the transport of `host` for runs in which each host is a process. The transport uses
 /// shared memory to other hosts of the same machine, unless the plan forbids shared memory. It uses
-/// ZeroMQ to all other hosts, or to all hosts if the system provides no shared memory. In all other
-/// respects the transport is like that of make_zmq_transport().
+/// make_transport() to all other hosts, or to all hosts if the system provides no shared memory.
 /// Throws: TravelError if the process is not allowed to open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);

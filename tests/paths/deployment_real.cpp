@@ -53,7 +53,7 @@ TEST_CASE(
   constexpr std::uint32_t host_count = 12, deployments = 100, first = 60;
   const char* const more = std::getenv("PATHS_WIRINGS");
   const std::uint32_t count = more == nullptr ? deployments : std::stoul(more);
-  const std::string transport = GENERATE("ipc", "tcp");
+  const std::string transport = GENERATE(from_range(every_transport()));
   const std::string shared = GENERATE("", "shared_memory: false\n");
   const Sim sim(
       config_of(first_hosts(host_count), network_line(transport, host_count) + shared, "60s"));

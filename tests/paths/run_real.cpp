@@ -31,7 +31,7 @@ elements: {{work: {{host: alpha-0, template: f64, keep_newest: 0, reach: all}}}}
 }  // namespace
 
 TEST_CASE("run of processes: values match those of the virtual clock over tcp and ipc") {
-  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string transport = GENERATE(from_range(every_transport()));
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(transport << ", " << algorithm);
   const Sim sim(config(transport, algorithm));
@@ -51,7 +51,7 @@ TEST_CASE("run of processes: values match those of the virtual clock over tcp an
 }
 
 TEST_CASE("run of processes: a moved mebibyte crosses once and is returned unchanged") {
-  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string transport = GENERATE(from_range(every_transport()));
   const Sim sim(network_line(transport, 2) + R"(
 clusters: {alpha: {hosts: 1, threads: 0}, beta: {hosts: 1, threads: 1}}
 links: [{between: [alpha, beta], latency: 1ms}]
@@ -76,7 +76,7 @@ elements: {work: {host: alpha-0, template: "u8[1048576]", reach: all}}
 }
 
 TEST_CASE("run of processes: a push costs one frame over the link") {
-  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string transport = GENERATE(from_range(every_transport()));
   const Sim sim(config(transport, "sequential"));
   constexpr int pushes = 100;
   const auto work = [](paths::Thread& thread, const Say& say) {

@@ -93,7 +93,7 @@ TEST_CASE("session: it handles no signal and changes no handler of the program")
 }
 
 TEST_CASE("session: hosts of several processes connect over sockets with a session each") {
-  const std::string transport = GENERATE("tcp", "ipc");
+  const std::string transport = GENERATE(from_range(every_transport()));
   const Sim sim(network_line(transport, 2) + two_hosts);
   std::vector<HostProcess> processes;
   for (std::uint32_t host = 0; host < 2; ++host)

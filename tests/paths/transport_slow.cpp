@@ -33,7 +33,7 @@ std::uint64_t free_memory_bytes() {
 }  // namespace
 
 TEST_CASE("transport: 10000 successive connections leave nothing behind") {
-  check_reconnections(GENERATE("tcp", "ipc", "memory"),
+  check_reconnections(GENERATE(from_range(process_kinds())),
                       from_environment("PATHS_RECONNECTIONS", 10'000));
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("transport: a body of 5 GiB arrives whole") {
   const std::uint64_t bytes = (std::uint64_t{5} << 30) + 3;
   if (free_memory_bytes() < 3 * bytes) return test_support::skip("15 GiB of free memory");
   const auto at = [](std::uint64_t place) { return static_cast<std::byte>(place * 13 / 4096); };
-  between_two(GENERATE("local", "tcp", "ipc", "memory"), [&](Two& two) {
+  between_two(GENERATE(from_range(scene_kinds())), [&](Two& two) {
     two.start();
     Frame frame = numbered(0);
     frame.operation.payload = base::Payload::filled(bytes, [&](std::span<std::byte> space) {

@@ -63,7 +63,7 @@ TEST_CASE("transport_zmq: addresses on which no host can listen are refused") {
     peers->hosts[0].address = address;
     Mailbox inbox;
     on_steady_clock([&](runtime::Runtime& runtime) {
-      const auto transport = make_zmq_transport(runtime, peers, 0);
+      const auto transport = make_transport(runtime, peers, 0);
       CHECK_THROWS_AS(transport->start(inbox), TravelError);
     });
   }

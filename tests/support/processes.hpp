@@ -45,8 +45,16 @@ inline std::string new_socket_path() {
 
 /// Returns the line `network` of a config, with free ports or a new socket directory for the hosts.
 inline std::string network_line(const std::string& transport, int hosts) {
-  if (transport == "tcp") return fmt::format("network: {{port: {}}}\n", free_ports(hosts));
-  return fmt::format("network: {{transport: ipc, directory: {}}}\n", new_socket_path());
+  const std::string where = base::find_transport_kind(transport)->is_network
+                                ? fmt::format("port: {}", free_ports(hosts))
+                                : fmt::format("directory: {}", new_socket_path());
+  return fmt::format("network: {{transport: {}, {}}}\n", transport, where);
+}
+
+/// Returns the words of all transports that a config can choose.
+inline std::vector<std::string> every_transport() {
+  const auto words = base::transport_words();
+  return {words.begin(), words.end()};
 }
 
 /// Function with which a host process sends a line to the test.
