@@ -210,6 +210,24 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("broadcast: a thread that failed gets its own failure even if the value is there") {
+  Fetched t;
+  t.here->run([&] {
+    runtime::Task threads[] = {t.fetches(0ms, 0), t.fetches(1ms, 1), t.fails(5ms, 2),
+                               t.fetches(6ms, 3)};
+    join_all(threads);
+  });
+  CHECK(t.values == std::vector<double>{42, 42, 0, 42});
+  CHECK_THAT(t.errors[2], Catch::Contains(Fetched::broken(2)));
+}
+
+TEST_CASE("broadcast: at the deadline the error names only the root of all missing threads") {
+  Joined t("broadcast", 3, from_thread_1);
+  t.builder.set_deadline(50ms);
+  t.meet({{0ns, 0, 0, 0.0}});
+  CHECK_THAT(t.answers.at(0), Catch::EndsWith("missing at the deadline: thread here/1"));
+}
+
 TEST_CASE("broadcast: a wait for a root that released its path ends at once") {
   Joined t("broadcast", 2, from_thread_1);
   t.here->run([&] {

@@ -498,6 +498,18 @@ TEST_CASE(
   });
 }
 
+TEST_CASE(
+    "condition_check: a withdrawal marks the result once the last round before it is decided") {
+  Root t;
+  t.run([&] {
+    t.here->operate(t.here->operation(0, 0, 1, paths::OperationKind::withdraw));
+    CHECK_FALSE(t.element("b").error_mark());
+    t.move(0, 11);  // alone proves that the sum is not less than 10
+    CHECK_THAT(t.element("b").error_mark().value_or("").text,
+               Catch::Contains("thread here/0 released its path before round 1"));
+  });
+}
+
 TEST_CASE("condition_check: the end of a thread marks the result at once with the reason") {
   for (const bool has_failed : {false, true}) Root().check_mark_at_end(has_failed);
 }

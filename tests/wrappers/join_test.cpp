@@ -97,6 +97,26 @@ TEST_CASE("join: of a round that a withdrawal fails only the withdrawal continue
   CHECK(seen == std::vector<paths::OperationKind>{paths::OperationKind::withdraw});
 }
 
+TEST_CASE("join: an operation without a context fails at the deadline and names the missing one") {
+  PlanBuilder builder;
+  builder.set_deadline(50ms);
+  const auto join = builder.wrapper("barrier", "join", Words{});
+  const auto end =
+      builder.does("end", [](paths::Operation, paths::Next) { return paths::Result(); });
+  builder.path("graph", 2, {join, end});
+  OneHost here(builder);
+  Parked parked;
+  here.run([&] {
+    const paths::Stage& first = *here.deployment().instance().stage(0);
+    paths::begin_stage(here.deployment(), first, here.operation(0, 0, 0), paths::Responder(parked));
+    here.sleep(49ms);
+    CHECK(parked.failure == nullptr);
+    here.sleep(2ms);
+  });
+  REQUIRE(parked.failure != nullptr);
+  CHECK_THAT(parked.failure->reason(), Catch::EndsWith("missing at the deadline: thread here/1"));
+}
+
 TEST_CASE(
     "join: an allreduce and a barrier mark only the last arriver's result and others mark none") {
   const std::vector<Kind> kinds = {{"allreduce", {{"template", "f64"}}, true},
