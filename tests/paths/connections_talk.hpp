@@ -32,8 +32,12 @@ class Kept final : public Transport {
  public:
   using Answer = std::function<void(ConnectionId)>;
   Kept(std::vector<Frame>& sent, std::vector<ShortFrame>* short_ones,
-       std::vector<ConnectionId>& dropped, Answer to_hello)
-      : sent_(sent), short_(short_ones), dropped_(dropped), to_hello_(std::move(to_hello)) {}
+       std::vector<ConnectionId>& dropped, const PeerContact& contact, Answer to_hello)
+      : sent_(sent),
+        short_(short_ones),
+        dropped_(dropped),
+        contact_(contact),
+        to_hello_(std::move(to_hello)) {}
   void start(Receiver&) override {}
   ConnectionId connect(std::uint32_t) override { return ++last_; }
   void send(ConnectionId connection, Frame&& frame) override {
@@ -46,12 +50,14 @@ class Kept final : public Transport {
     return test_support::short_way([this](const ShortFrame& frame) { short_->push_back(frame); });
   }
   void drop(ConnectionId connection) override { dropped_.push_back(connection); }
+  PeerContact contact(ConnectionId) override { return contact_; }
   void stop() override {}
 
  private:
   std::vector<Frame>& sent_;
   std::vector<ShortFrame>* short_;  // nullptr = the transport carries no short frames
   std::vector<ConnectionId>& dropped_;
+  const PeerContact& contact_;
   Answer to_hello_;
   ConnectionId last_ = 0;
 };
@@ -90,6 +96,7 @@ struct Talk {
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::pair<ConnectionId, ShortFrame>> served_short;
   std::vector<std::string> gone;
+  PeerContact contact;   // what the operating system knows about beta-0
   bool welcomes = true;  // whether beta-0 replies to a hello immediately
   RejectionLog rejections{"alpha-0"};
   Connections connections{
@@ -97,7 +104,7 @@ struct Talk {
       peers_of(*plan),
       0,
       {std::make_shared<const DeploymentId>(DeploymentId{"", 1, 1, plan->digest})},
-      std::make_unique<Kept>(sent, has_short ? &sent_short : nullptr, dropped,
+      std::make_unique<Kept>(sent, has_short ? &sent_short : nullptr, dropped, contact,
                              [this](ConnectionId id) {
                                if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
                              }),

@@ -550,6 +550,26 @@ TEST_CASE("connections: a peer that has been silent for the time of the config i
   });
 }
 
+TEST_CASE("connections: a peer is not silent while bytes of a long frame still arrive from it") {
+  Talk talk;
+  talk.hello();
+  talk.runtime.run([&] {
+    Liveness& liveness = talk.connections.liveness();
+    const auto look_for = [&](base::Nanos time) {
+      for (const base::Nanos end = talk.runtime.now() + time; talk.runtime.now() < end;) {
+        talk.runtime.sleep_for(liveness.look_pause());
+        liveness.look_after_peers();
+      }
+    };
+    talk.contact.since_bytes = 14s;
+    look_for(60s);
+    CHECK(talk.gone.empty());
+    talk.contact.since_bytes = 15s;
+    look_for(16s);
+    CHECK(talk.gone.size() == 1);
+  });
+}
+
 TEST_CASE("connections: frames to a peer replace heartbeats") {
   Talk talk;
   talk.hello();

@@ -73,6 +73,20 @@ TEST_CASE("frame: a request arrives as it was sent") {
   CHECK(after->operation.failure == nullptr);
 }
 
+TEST_CASE("frame: the time until a deadline arrives in whole milliseconds and at least one") {
+  const auto arrived = [](base::Nanos time_left) {
+    Frame frame = request();
+    frame.time_left = time_left;
+    return sent(frame)->time_left;
+  };
+  using namespace std::chrono_literals;
+  CHECK(arrived(1ns) == 1ms);
+  CHECK(arrived(999'999ns) == 1ms);
+  CHECK(arrived(1'999'999ns) == 1ms);
+  CHECK(arrived(-1ns) == -1ms);  // the deadline has passed
+  CHECK(arrived(0ns) == 0ms);    // there is no deadline
+}
+
 TEST_CASE("frame: a push keeps its large payload without a copy") {
   Frame push = request();
   push.kind = FrameKind::one_way;
@@ -196,6 +210,24 @@ TEST_CASE("frame: a lane's frame carries its source and target and its part of a
   CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("tail")));
   frame.lane->lag = base::Nanos(-1);  // a negative lag is invalid
   CHECK_FALSE(decode_frame(encode_header(frame), {}));
+}
+
+TEST_CASE("frame: a lane's frame with a time out of range is not a frame") {
+  const auto is_frame = [](base::Nanos paths::LaneFrame::*time, base::Nanos value) {
+    Frame frame;
+    frame.kind = FrameKind::lane;
+    frame.lane = std::make_shared<paths::LaneFrame>();
+    (*frame.lane).*time = value;
+    return decode_frame(encode_header(frame), {}).has_value();
+  };
+  const base::Nanos most = base::time_max, beyond = most + base::Nanos(1);
+  for (base::Nanos paths::LaneFrame::*const time :
+       {&paths::LaneFrame::lag, &paths::LaneFrame::late, &paths::LaneFrame::head}) {
+    CHECK(is_frame(time, most));
+    CHECK_FALSE(is_frame(time, beyond));
+    CHECK_FALSE(is_frame(time, -beyond));
+  }
+  CHECK(is_frame(&paths::LaneFrame::late, -most));
 }
 
 TEST_CASE("frame: of another version only kind and version and run and text are read") {

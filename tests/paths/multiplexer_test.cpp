@@ -116,6 +116,29 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("multiplexer: a part takes no more connections from the begin of its end on") {
+  test_support::on_virtual_clock([](runtime::Runtime&) {
+    LocalNetwork network(2, true);
+    test_support::NoReceiver others;
+    Counts mine;
+    std::function<bool()> takes_connection;
+    int settled = 0;
+    const auto settle = [&] {
+      ++settled;
+      CHECK_FALSE(takes_connection());
+    };
+    Multiplexer all(std::make_unique<Settles>(network.transport(0), settle), others);
+    all.start();
+    const auto share = all.share();
+    share->start(mine);
+    takes_connection = [&] { return all.give(17, *share); };
+    share->stop();
+    CHECK(settled == 1);
+    CHECK_FALSE(takes_connection());
+    all.stop();
+  });
+}
+
 TEST_CASE("multiplexer: a part can stop after its receiver threw") {
   test_support::on_virtual_clock([](runtime::Runtime&) {
     LocalNetwork network(2, true);
