@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/credit_issuer_test.cpp — order in which lanes get credit when the inbox has little
-// room.
+// room, and the time of delayed grants.
 #include "paths/messages/credit_issuer.hpp"
 
 #include <catch2/catch.hpp>
@@ -43,4 +43,25 @@ TEST_CASE(
   issuer.issue_returned(group, 1);
   CHECK(first.unused() == 400);
   CHECK(second.unused() == 600);
+}
+
+TEST_CASE("credit issuer: a delayed grant leaves after 250 ms") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::steady});
+  NoCarrier carrier;
+  paths::EmulatedLinks links;
+  const auto plan = test_support::lane_plan({2}, "", "");
+  paths::EndpointState state(runtime, plan, 0, links, carrier);
+  paths::Inbox inbox(1 << 20);
+  paths::GroupTable groups(state);
+  paths::CreditIssuer issuer(state, groups, inbox);
+  const std::vector<std::uint32_t> hosts = {0, 1};
+  paths::GroupState& group =
+      groups.add("group", std::make_shared<const std::vector<std::uint32_t>>(hosts),
+                 {.channels = 1, .window_bytes = 1 << 20});
+  issuer.issue(group, 1);
+  const base::Nanos before = runtime.now();
+  issuer.ask_for(group, 1, issuer.lane_from(group, 1), {.is_little = true}, {});
+  const base::Nanos after = runtime.now();
+  CHECK(issuer.asks_at() >= before + std::chrono::milliseconds(250));
+  CHECK(issuer.asks_at() <= after + std::chrono::milliseconds(250));
 }

@@ -92,3 +92,24 @@ TEST_CASE("incoming: a lane that ends returns all of its credit") {
   source.lane.drop();
   CHECK(source.inbox.issued() == 0);
 }
+
+TEST_CASE("incoming: frames with more bytes in total than their message are refused") {
+  Source source;
+  LaneFrame first = source.frame(0, 100), second = source.frame(0, 100);
+  first.bytes = second.bytes = 150;
+  second.offset = 50;
+  CHECK(source.lane.take(first, source.ended) == "");
+  CHECK(source.lane.take(second, source.ended) == "more than the 150 bytes of a message");
+}
+
+TEST_CASE("incoming: a lane is over after its last message even if that message is discarded") {
+  Source source;
+  LaneFrame begin = source.frame(0, 100), end = source.frame(0, 100);
+  begin.bytes = end.bytes = 200;
+  end.offset = 100;
+  source.lane.end_after(1);
+  CHECK(source.lane.discard(begin) == "");
+  CHECK_FALSE(source.lane.is_over());
+  CHECK(source.lane.discard(end) == "");
+  CHECK(source.lane.is_over());
+}

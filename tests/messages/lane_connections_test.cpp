@@ -4,7 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "paths/messages/carriers/lane_liveness.hpp"
 #include "paths/wire/local/transport.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {
@@ -243,4 +245,23 @@ TEST_CASE("lane connections: the due time in a frame is used if both hosts share
   CHECK(time_of_message([](paths::LaneFrame& frame) {
           if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if the frame were due in 20 s
         }) < 19s);
+}
+
+TEST_CASE("lane liveness: a host that may still start is silent only after the deadline") {
+  test_support::on_virtual_clock([](runtime::Runtime& runtime) {
+    paths::LocalNetwork network(2, true);
+    const auto transport = network.transport(0);
+    paths::Peers peers;
+    peers.liveness = {.beat = 1s, .silent = 5s};
+    peers.deadline = 20s;
+    paths::LaneLiveness liveness(runtime, peers, *transport);
+    std::map<std::uint32_t, base::Nanos> silent_at;
+    while (runtime.now() < 30s) {
+      for (const auto& [host, why] :
+           liveness.look({{0, {.is_met = true}}, {1, {.is_met = false}}}, 10s).silent)
+        silent_at.emplace(host, runtime.now());
+      runtime.sleep_for(1s);
+    }
+    CHECK(silent_at == std::map<std::uint32_t, base::Nanos>{{0, 5s}, {1, 20s}});
+  });
 }

@@ -3,7 +3,11 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <random>
+#include <regex>
+#include <string>
+#include <vector>
 
+#include "tests/support/as_child.hpp"
 #include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 
@@ -68,6 +72,24 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
     CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
     CHECK(runtime.now() == 400ms);
     CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
+    sending.wait();
+    says.join();
+  });
+}
+
+TEST_CASE("lanes: the end of a host is delivered after messages whose first byte arrives then") {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms, bandwidth: 8Mbit}"));
+    const auto here = hosts[0].group("all", hosts.all()),
+               there = hosts[1].group("all", hosts.all());
+    runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
+      runtime.sleep_until(400ms);
+      hosts[1].host_ended(0);
+    });
+    runtime.sleep_until(300ms);
+    auto sending = here->send(1, 0, base::Payload::filled(10'000, [](std::span<std::byte>) {}));
+    CHECK(there->receive(0, 0).wait().payload.size() == 10'000);
+    CHECK(runtime.now() == 410ms);
     sending.wait();
     says.join();
   });
@@ -233,6 +255,25 @@ TEST_CASE("lanes: a dead host fails the end of all others in one cluster and in 
   }
 }
 
+TEST_CASE("lanes: a host ends without an error about a loss that one of its receives reported") {
+  const auto plan = lane_plan({3}, "", "");
+  plan->lanes.is_written = true;
+  on_virtual_clock([&](runtime::Runtime& runtime) {
+    LaneHosts hosts(runtime, plan);
+    for (std::uint32_t host = 0; host < 3; ++host) hosts[host].begin();
+    auto groups = hosts.groups();
+    runtime.sleep_for(1ms);
+    hosts.kill(2);
+    CHECK_THROWS_WITH(groups[0]->receive(2, 0).wait(), Catch::Contains("host a2 is gone"));
+    groups.clear();
+    in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+      if (host == 2) return;
+      const std::string wrong = hosts[host].finish();
+      CHECK((wrong == "") == (host == 0));
+    });
+  });
+}
+
 TEST_CASE("lanes: threads begin when all hosts of any number of clusters have arrived") {
   for (const std::uint32_t clusters : {1, 2, 33, 70}) {
     const auto plan =
@@ -249,6 +290,27 @@ TEST_CASE("lanes: threads begin when all hosts of any number of clusters have ar
       });
     });
   }
+}
+
+TEST_CASE("lanes: a host that waits to begin says so after 5 s and then each time twice as late") {
+  const Said said = as_child("a host is late", [] {
+    const auto plan = lane_plan({3}, "", "");
+    plan->lanes.is_written = true;
+    on_virtual_clock([&](runtime::Runtime& runtime) {
+      LaneHosts hosts(runtime, plan);
+      in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+        if (host == 2) runtime.sleep_until(60s);
+        hosts[host].begin();
+        hosts[host].await_all();
+      });
+    });
+  });
+  CHECK(said.exit_code == 0);
+  std::vector<std::string> waits;
+  const std::regex line("host a1 has waited ([0-9a-z]+) for all hosts of the run to connect");
+  for (std::sregex_iterator one(said.text.begin(), said.text.end(), line), last; one != last; ++one)
+    waits.push_back((*one)[1]);
+  CHECK(waits == std::vector<std::string>{"5s", "15s", "35s"});
 }
 
 TEST_CASE("lanes: threads begin without a host that is gone") {
