@@ -451,6 +451,23 @@ TEST_CASE("findings: a stall of a thread whose level also changed is named next 
   CHECK(named_in(analyse(options, 300)) == Names{"change beta-2/1"});
 }
 
+TEST_CASE(
+    "findings: a change explains slowness that costs at most a quarter more than the change") {
+  // Host beta-2 always computes longer by `always`, and by 0.45 ms more from iteration 30 of 300
+  // on. The change therefore costs 405 us in each iteration on average, and the slowness costs
+  // `always` more.
+  for (const std::int64_t always : {85 * us, 115 * us}) {
+    sample::Options options;
+    options.threads = 1;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      return thread != 6 ? 0 : always + (iteration >= 30 ? 450 * us : 0);
+    };
+    Names expected = {"change beta-2/0"};
+    if (always > 101 * us) expected.emplace_back("slow_host beta-2");
+    CHECK(named_in(analyse(options, 300)) == expected);
+  }
+}
+
 TEST_CASE("findings: a stall of several hosts at one time is one finding") {
   sample::Options options;
   const auto once = [](std::uint64_t iteration) { return iteration == 150; };
@@ -463,6 +480,46 @@ TEST_CASE("findings: a stall of several hosts at one time is one finding") {
   // Without a common clock, nothing shows that the two hosts stopped at the same time.
   CHECK(named_in(analyse(options, 300, name_from_share, false)) ==
         Names{"stall beta-1", "stall beta-2"});
+}
+
+TEST_CASE("findings: stalls of several hosts at different times are different findings") {
+  for (const bool is_first_earlier : {true, false}) {
+    sample::Options options;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      const bool is_first = thread == 10 || thread == 11;
+      if (!is_first && thread != 12 && thread != 13) return 0;
+      return iteration == (is_first == is_first_earlier ? 150 : 200) ? 400 * ms : 0;
+    };
+    INFO(is_first_earlier);
+    CHECK(named_in(analyse(options, 300)) == Names{"stall beta-1", "stall beta-2"});
+  }
+}
+
+TEST_CASE("findings: changes at one time are one finding if they differ by at most a quarter") {
+  for (const std::int64_t other : {2440 * us, 2560 * us}) {
+    sample::Options options;
+    options.jitter = [=](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+      if (iteration < 150 || thread < 10 || thread > 13) return 0;
+      return thread < 12 ? 2 * ms : other;
+    };
+    Names expected = {"change beta-1"};
+    if (other > 2500 * us) expected.emplace_back("change beta-2");
+    CHECK(named_in(analyse(options, 300)) == expected);
+  }
+}
+
+TEST_CASE("findings: a change of one host does not explain that several hosts are slow") {
+  // The change of beta-2 costs 121.5 ms. The slowness of both hosts together costs 145.5 ms.
+  sample::Options options;
+  options.hosts = 6;
+  options.threads = 1;
+  options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
+    return thread == 10 ? 80 * us : thread == 8 && iteration >= 30 ? 450 * us : 0;
+  };
+  const Report report = analyse(options, 300);
+  REQUIRE(named_in(report) == Names{"change beta-2/0", "slow_host beta-2"});
+  for (const Finding& one : report.findings)
+    if (one.kind == FindingKind::slow_host) CHECK(one.hosts == Names{"beta-2", "beta-4"});
 }
 
 TEST_CASE("findings: noise of the same kind in all threads of several hosts is one finding") {
