@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
-#include "base/descriptor.hpp"
+#include "base/sealed_memory.hpp"
 
 namespace paths {
 
@@ -77,13 +78,10 @@ class SharedRegion {
   ///         members, or if another process could shrink it.
   static SharedRegion map(base::Descriptor descriptor, std::uint32_t members);
   SharedRegion() = default;
-  SharedRegion(SharedRegion&& other) noexcept;
-  SharedRegion& operator=(SharedRegion&& other) noexcept;
-  ~SharedRegion();
 
   std::uint32_t members() const { return members_; }
-  const base::Descriptor& descriptor() const { return descriptor_; }
-  void close_descriptor() { descriptor_.close(); }  ///< the memory of the region stays mapped
+  const base::Descriptor& descriptor() const { return memory_.descriptor(); }
+  void close_descriptor() { memory_.close_descriptor(); }  ///< the region stays mapped
 
   Gate& gate() const;
   /// Returns the set of sleeping members: bit n is set if member n sleeps.
@@ -103,13 +101,14 @@ class SharedRegion {
 
  private:
   struct Head;
-  SharedRegion(base::Descriptor descriptor, std::uint32_t members);
+  SharedRegion(base::MappedSealedMemory memory, std::uint32_t members)
+      : memory_(std::move(memory)), members_(members) {}
   static std::size_t bytes_of(std::uint32_t members);
   std::byte* chunk(std::size_t number) const;
   Head& head() const;
-  base::Descriptor descriptor_;
+  std::byte* begin() const { return memory_.bytes().data(); }
+  base::MappedSealedMemory memory_;
   std::uint32_t members_ = 0;
-  std::byte* base_ = nullptr;
 };
 
 }  // namespace paths
