@@ -17,6 +17,7 @@
 #include "commands/output_file.hpp"
 #include "commands/schedule_request.hpp"
 #include "groups/execution/machine_group.hpp"
+#include "groups/execution/mapped_execution.hpp"
 #include "groups/selection/explanation.hpp"
 #include "groups/selection/network_of.hpp"
 #include "wrappers/schedule.hpp"
@@ -272,10 +273,14 @@ void print_shared_memory(const ScheduleRequest& request) {
   if (request.declared) return;
   const auto& machines = request.participants.machines;
   const pricing::Bytes bytes = request.bytes_of(request.task.counts.largest());
-  if (machines && machines->is_one())
+  if (machines && machines->is_one()) {
     std::cout << "Processes of one machine use shared memory instead, unless the config contains "
                  "`shared_memory: false`.\n";
-  else if (machines && groups::MachineGroup::can_lead(request.task.collective, bytes))
+    if (groups::MappedExecution::supports(request.task.collective, bytes))
+      std::cout << fmt::format(
+          "If the arrays are mapped arrays, the processes read these directly ({}).\n",
+          groups::mapped_arrays_name);
+  } else if (machines && groups::MachineGroup::can_lead(request.task.collective, bytes))
     std::cout << "If the hosts of each cluster are processes of one machine, they use shared "
                  "memory, and one host of each cluster takes part in a schedule. The config can "
                  "forbid that with `shared_memory: false`.\n";

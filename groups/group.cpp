@@ -18,6 +18,7 @@
 #include "base/usage_error.hpp"
 #include "groups/host_group.hpp"
 #include "groups/selection/selection.hpp"
+#include "paths/host/host.hpp"
 #include "runtime/continuation.hpp"
 
 namespace groups {
@@ -168,6 +169,7 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const bool is_in_place = call.in.data() == call.out.data() && call.in.size() == call.out.size();
   if (overlap(call.in, call.out) && !is_in_place)
     refuse("`in` and `out` overlap; expected them apart, or one and the same");
+  call.places = arrays_.places_of(call.in, call.out);
   return prepared;
 }
 
@@ -269,7 +271,8 @@ void Group::take(std::string_view what, const std::function<void(TakenFiles&)>& 
   try {
     TakenFiles taken = selector_ == nullptr ? TakenFiles() : selector_->taken();
     read(taken);
-    selector_ = group_->selector_by(taken);
+    // Throws ConfigError if the measured links do not match the clusters of the hosts.
+    selector_ = Selector::of(thread_.host().shared_plan(), group_->view().hosts(), taken);
   } catch (const base::ConfigError& error) {
     throw base::UsageError(
         fmt::format("group {}: {} to take: {}", group_->view().name(), what, error.what()));

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "groups/calls/call.hpp"
+#include "groups/calls/member_arrays.hpp"
+#include "groups/mapped_array.hpp"
 #include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
 #include "runtime/handle.hpp"
@@ -238,6 +240,21 @@ class Group {
   /// that was cancelled.
   /// Throws: wait() throws TravelError, and the exceptions of Element::move().
   Started start(Call call);
+  /// Returns an array of `count` zeros for this member. All members must call mapped_array(), with
+  /// the same size, between the same two operations. If the group consists of processes of one
+  /// machine that can share memory, every member maps the arrays of all members. An allreduce or
+  /// broadcast then reads the values directly from these arrays, without a copy to shared memory,
+  /// if two conditions hold. First, every member passes mapped arrays, or parts of them. Second,
+  /// the arrays of all members are from the same call of mapped_array(), and the parts begin at the
+  /// same index. In all other groups the array is ordinary memory. Results are the same in all
+  /// cases.
+  /// Blocks: like an allreduce.
+  /// Throws: UsageError on every member if the sizes differ.
+  template <class T>
+  MappedArray<T> mapped_array(std::uint64_t count) {
+    static_assert(Values<std::span<T>>);
+    return {make_array(count, sizeof(T)), count};
+  }
   /// Divides the group: members with the same colour form a new group. The new ranks are ordered by
   /// key, then by the rank in this group. All members must call split(). A member without a colour
   /// gets nullptr.
@@ -261,14 +278,15 @@ class Group {
   void take_decisions(const std::string& file, std::uint32_t root = 0);
 
   /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536". Returns
-  /// shared_memory_name if the operation used no schedule. Returns "shared_memory+NAME" if only one
-  /// host of each cluster took part in the schedule NAME.
+  /// shared_memory_name or mapped_arrays_name if the operation used no schedule. Returns
+  /// "shared_memory+NAME" if only one host of each cluster took part in the schedule NAME.
   std::string last_algorithm() const;
 
  private:
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
         const Origin& origin);
   std::shared_ptr<const PreparedCall> check(Call& call) const;
+  std::shared_ptr<std::byte> make_array(std::uint64_t count, std::size_t element_bytes);
   /// Returns the text of a file that the member `root` reads. Throws: ConfigError on every member
   /// if the file cannot be read.
   std::string share_text(const std::string& file, std::uint32_t root);
@@ -282,6 +300,7 @@ class Group {
   std::uint32_t rank_ = 0, place_ = 0;  // rank in the group; place in the layout
   std::uint64_t next_ = 0;              // number of the next operation
   std::shared_ptr<Selector> selector_;  // selector with taken files, or null
+  MemberArrays arrays_;
   const int exceptions_;
 };
 

@@ -153,10 +153,6 @@ paths::Failure HostGroup::with_call(const Running& running, const paths::TravelE
       error.wrapper(), reason, error.cause());
 }
 
-std::shared_ptr<Selector> HostGroup::selector_by(const TakenFiles& taken) const {
-  return Selector::of(view_.deployment().host().shared_plan(), view_.hosts(), taken);
-}
-
 void HostGroup::execute(Running& running) {
   const Call& call = *running.calls.front();
   Fold fold;
@@ -173,20 +169,23 @@ void HostGroup::execute(Running& running) {
   const Patience patience{.longest = view_.plan().deadline,
                           .is_written = view_.plan().deadline_written,
                           .ask_hosts = [this, &name] { ask_hosts(name); }};
-  if (running.turn > 0 && execute_on_machine({.turn = running.turn,
-                                              .name = name,
-                                              .task = choice->task,
-                                              .digest = name.signature_digest,
-                                              .text = running.prepared->signature,
-                                              .element_bytes = element_bytes,
-                                              .in = local.in(),
-                                              .out = local.out(),
-                                              .is_in_unchecked = local.is_in_unchecked(),
-                                              .fold = fold,
-                                              .patience = patience,
-                                              .trace = running.trace.get(),
-                                              .is_abandoned = running.is_abandoned},
-                                             running, local))
+  if (running.turn > 0 &&
+      execute_on_machine(
+          {.turn = running.turn,
+           .name = name,
+           .task = choice->task,
+           .digest = name.signature_digest,
+           .text = running.prepared->signature,
+           .element_bytes = element_bytes,
+           .in = local.in(),
+           .out = local.out(),
+           .places = running.calls.front()->places ? &*running.calls.front()->places : nullptr,
+           .is_in_unchecked = local.is_in_unchecked(),
+           .fold = fold,
+           .patience = patience,
+           .trace = running.trace.get(),
+           .is_abandoned = running.is_abandoned},
+          running, local))
     return;
   local.separate_in();
   execute_schedule(name, choice, patience, running, local, fold);
@@ -242,8 +241,10 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
                                         const MachineGroup::Leading& leading) {
     running.wan = leaders_->run(its, running.prepared->question, leading);
   };
+  std::string_view name;
   try {
-    if (!machine_->run(operation, between)) return false;
+    name = machine_->run(operation, between);
+    if (name.empty()) return false;
   } catch (const OwnBadValue& own) {
     // Collectives that do not work in place may have reordered `in`. name_contributor() then finds
     // the index of the wrong value in the member's own array.
@@ -251,7 +252,7 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
     throw WrongContribution(view_.place(0), own);
   }
   running.shared_digest = operation.name.signature_digest;
-  ScheduleTrace schedule{std::string(shared_memory_name)};
+  ScheduleTrace schedule{std::string(name)};
   if (leaders_ != nullptr) {
     const auto between_machines = leaders_->selection(running.prepared->question);
     schedule.algorithm += "+" + between_machines->text();
@@ -342,6 +343,12 @@ void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Dea
     if (is_given) given = runtime::Deadline::never();
     operations_.fail_late(running, is_given ? std::optional(place) : std::nullopt);
   }
+}
+
+std::optional<std::uint32_t> HostGroup::index_for_mapping() const {
+  if (machine_ == nullptr || !machines_->is_one() || !view_.layout().has_one_each())
+    return std::nullopt;
+  return machines_->index_of(view_.participant());
 }
 
 std::string HostGroup::last_algorithm() const {

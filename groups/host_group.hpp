@@ -51,9 +51,6 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// Returns the operations that are under way, and the members that have joined.
   OperationTable& operations() { return operations_; }
   std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
-  /// Returns a selector that uses the files `taken` for the hosts of the group.
-  /// Throws: ConfigError if the measured links do not match the clusters of the hosts.
-  std::shared_ptr<Selector> selector_by(const TakenFiles& taken) const;
   /// See CallPreparer::prepare().
   std::shared_ptr<const PreparedCall> prepare(const Call& call) { return preparer_.prepare(call); }
   /// Adds a member to the operation with that number. The host uses the call and its arrays until
@@ -67,6 +64,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   /// the given deadline. Throws: TravelError if the operation failed.
   void wait(Running& running, std::uint32_t place,
             runtime::Deadline deadline = runtime::Deadline::never());
+  /// Returns the index of this host among the hosts that can map arrays of all members; nullopt if
+  /// the hosts of the group cannot. All hosts then get nullopt.
+  std::optional<std::uint32_t> index_for_mapping() const;
   /// Returns the schedule of the last operation; empty if there was none.
   std::string last_algorithm() const;
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "base/reduce.hpp"
 #include "collectives/cost/ports.hpp"
 #include "collectives/schedule/collective_spec.hpp"
+#include "groups/calls/member_arrays.hpp"
 
 namespace pastset {
 class Element;
@@ -26,6 +28,9 @@ class Selector;
 /// Name that Group::last_algorithm() returns for an operation in memory that the hosts of one
 /// machine share. Such an operation uses no algorithm.
 inline constexpr std::string_view shared_memory_name = "shared_memory";
+/// Name that Group::last_algorithm() returns for such an operation if each member read the values
+/// directly from the mapped arrays (Group::mapped_array) of the others.
+inline constexpr std::string_view mapped_arrays_name = "shared_memory:mapped";
 
 /// Arguments that one member passes to an operation of its group. One element of an array is a
 /// scalar, or a pair of a scalar and a location.
@@ -33,6 +38,9 @@ struct Call {
   collectives::Collective collective = collectives::Collective::barrier;
   std::span<const std::byte> in = {};
   std::span<std::byte> out = {};
+  /// Places of `in` and `out`, which Group::run() and Group::start() find. Set if and only if this
+  /// member has made mapped arrays.
+  std::optional<MappedPlaces> places = {};
   base::Scalar scalar = base::Scalar::u8;
   std::string operation = {};  ///< name of a base::ReduceOperation; reductions only
   base::Values values = base::Values::checked;

@@ -29,14 +29,6 @@ constexpr std::uint64_t name_of_mapped = ~std::uint64_t{0}, name_of_agreed = ~st
                         name_of_door[] = {~std::uint64_t{2}, ~std::uint64_t{3}};
 constexpr const char* yes = "y";
 
-/// Returns a name that no other process can guess.
-std::string new_door_name() {
-  std::array<std::uint64_t, 2> words{};
-  if (getentropy(words.data(), sizeof words) != 0)
-    throw std::system_error(errno, std::generic_category(), "no random numbers");
-  return fmt::format("region-{:016x}{:016x}", words[0], words[1]);
-}
-
 }  // namespace
 
 MachineGroup::MachineGroup(const Parts& parts)
@@ -61,14 +53,15 @@ void MachineGroup::end(std::uint64_t turn) {
   if (!parts_.machines.is_one()) results_.end_turn(turn);
 }
 
-bool MachineGroup::run(const RegionOperation& operation, const Between& between) {
+std::string_view MachineGroup::run(const RegionOperation& operation, const Between& between) {
   bool has_region = false;
   if (parts_.machines.is_one()) {
+    bool is_mapped = false;
     values_.in_turn(operation, [&] {
       has_region = meet(operation);
-      if (has_region) values_.run(operation, members());
+      if (has_region) is_mapped = values_.run(operation, members());
     });
-    return has_region;
+    return !has_region ? "" : is_mapped ? mapped_arrays_name : shared_memory_name;
   }
   const collectives::CollectiveSpec& task = operation.task;
   const bool has_root = collectives::has_root(task.collective),
@@ -85,7 +78,7 @@ bool MachineGroup::run(const RegionOperation& operation, const Between& between)
     else if (has_in)
       run_part(operation, Collective::reduce, leader, sum.bytes(), values_);
   });
-  if (!has_region) return false;
+  if (!has_region) return "";
   if (leader == me_) {
     throw_if_abandoned(operation);
     between(operation,
@@ -95,7 +88,7 @@ bool MachineGroup::run(const RegionOperation& operation, const Between& between)
     if (task.collective != Collective::reduce)
       run_part(operation, Collective::broadcast, leader, operation.out, results_);
   });
-  return true;
+  return shared_memory_name;
 }
 
 /// Carries out one step of the operation, such as its reduction to the leader, among the hosts of
@@ -123,6 +116,7 @@ void MachineGroup::run_part(const RegionOperation& operation, Collective collect
               .element_bytes = operation.element_bytes,
               .in = operation.in,
               .out = out,
+              .places = nullptr,
               .is_in_unchecked = operation.is_in_unchecked,
               .fold = operation.fold,
               .patience = patience,
@@ -162,7 +156,7 @@ std::optional<paths::SharedRegion> MachineGroup::make_region(
   std::optional<paths::SharedRegion> region;
   std::string name;
   try {
-    name = new_door_name();
+    name = runtime::DescriptorDoor::new_name("region");
     region = paths::SharedRegion::make(static_cast<std::uint32_t>(hosts_.size()));
     door.emplace(name, base::Descriptor(dup(region->descriptor().get())));
   } catch (const std::system_error&) {  // without regions, the group uses lanes, which are slower

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "groups/execution/machines.hpp"
@@ -60,12 +61,14 @@ class MachineGroup {
   /// order of all operations of the group.
   std::uint64_t new_turn() { return ++turns_; }
 
-  /// Carries out the operation in the region. Returns false if the group has no region. If the
-  /// group has several machines, calls `between` in the leader of each machine.
+  /// Carries out the operation in the region. If the group has several machines, calls `between` in
+  /// the leader of each machine. Returns a name for the way in which the operation used memory:
+  /// shared_memory_name or mapped_arrays_name. Returns "" if the group has no region; the operation
+  /// was then not carried out.
   ///
   /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
   /// Throws: TravelError, OwnBadValue, base::BadValue, and what `between` throws.
-  bool run(const RegionOperation& operation, const Between& between);
+  std::string_view run(const RegionOperation& operation, const Between& between);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, even if the
   /// operation failed before run(). After such a failure all later operations fail, too.
   void end(std::uint64_t turn);

@@ -17,6 +17,7 @@ namespace {
 Call without_memory(Call call) {
   call.in = {};
   call.out = {};
+  call.places = {};
   call.from = nullptr;
   call.tuple = {};
   call.into = nullptr;

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <string>
 
+#include "groups/execution/mapped_execution.hpp"
 #include "runtime/runtime.hpp"
 
 namespace groups {
@@ -49,15 +51,27 @@ bool RegionExecution::can_work_in_place(Collective collective) {
          collective == Collective::scan || collective == Collective::exscan;
 }
 
-void RegionExecution::run() {
+bool RegionExecution::run() {
   if (operation_.trace != nullptr) begin_nanos_ = operation_.trace->now();
+  if (run_mapped()) return true;
   switch (operation_.task.collective) {
-    case Collective::broadcast: return broadcast();
-    case Collective::reduce: return reduce();
-    case Collective::allreduce: return allreduce();
-    case Collective::gather: return gather();
-    default: return exchange();
+    case Collective::broadcast: broadcast(); break;
+    case Collective::reduce: reduce(); break;
+    case Collective::allreduce: allreduce(); break;
+    case Collective::gather: gather(); break;
+    default: exchange();
   }
+  return false;
+}
+
+/// Carries out the operation by reading mapped arrays, if the members pass such arrays. Returns
+/// whether it did.
+bool RegionExecution::run_mapped() {
+  if (operation_.places == nullptr ||
+      !MappedExecution::supports(operation_.task.collective, operation_.out.size()))
+    return false;
+  const std::function<void()> pass_gate = [this] { exchange_values(); };
+  return MappedExecution(operation_, member_, me_, participants_, pass_gate).run();
 }
 
 void check_own(const RegionOperation& operation, Range range) {
@@ -181,13 +195,9 @@ void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
   const Count all = operation_.task.vector().count,
               most = paths::SharedRegion::chunk_bytes / element_bytes;
   const auto chunk_at = [&](Count begin) { return Range{begin, std::min(most, all - begin)}; };
-  const auto share_of = [this](Range chunk) {
-    const Count members = member_.members(), begin = chunk.count * me_ / members;
-    return Range{begin, chunk.count * (me_ + 1) / members - begin};
-  };
   Range before;  // range of the chunk that was folded last
   for (Count begin = 0; begin < all; begin += before.count) {
-    const Range chunk = chunk_at(begin), share = share_of(chunk);
+    const Range chunk = chunk_at(begin), share = share_of(chunk.count, me_, member_.members());
     const std::span<std::byte> value = member_.next_value(chunk.count * element_bytes);
     const Range behind{share.end(), chunk.count - share.end()};
     check_own(chunk);

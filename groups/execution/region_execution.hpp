@@ -12,6 +12,7 @@
 #include "collectives/schedule/collective_spec.hpp"
 #include "groups/calls/chunks.hpp"
 #include "groups/calls/fold.hpp"
+#include "groups/calls/member_arrays.hpp"
 #include "groups/execution/execution.hpp"
 #include "groups/execution/patience.hpp"
 #include "groups/execution/tracing.hpp"
@@ -28,6 +29,9 @@ struct RegionOperation {
   std::string_view text;  ///< text of the call, for error messages of other hosts
   std::size_t element_bytes;
   std::span<std::byte> in, out;
+  /// Places of `in` and `out` if the members have made mapped arrays; otherwise nullptr. If one
+  /// member has made mapped arrays before the operation, all members have.
+  const MappedPlaces* places;
   bool is_in_unchecked;  ///< whether values of `in` must still be checked
   Fold& fold;
   Patience patience;
@@ -61,9 +65,10 @@ class RegionExecution {
       : operation_(operation), member_(member), me_(me), participants_(participants) {}
   /// Returns whether `in` and `out` may be the same array.
   static bool can_work_in_place(collectives::Collective collective);
+  /// Returns whether members read values directly from mapped arrays of others (MappedExecution).
   /// Blocks: until the other members have done their part.
-  /// Throws: TravelError, paths::CallsDiffer, OwnBadValue, base::BadValue.
-  void run();
+  /// Throws: TravelError, paths::CallsDiffer, OwnBadValue, WrongContribution, base::BadValue.
+  bool run();
 
  private:
   /// The blocks that a member receives from other members, and whether it folds or copies them.
@@ -80,6 +85,7 @@ class RegionExecution {
   void check_own(collectives::Range range) const { groups::check_own(operation_, range); }
   void fold(std::span<std::byte> into, std::span<const std::span<const std::byte>> values,
             collectives::Count first);
+  bool run_mapped();
   void exchange_values();
   void broadcast();
   void reduce();

@@ -57,11 +57,11 @@ void RegionMember::end_turn(std::uint64_t turn, bool has_failed) {
   turn_ended_.wake_all(wakes);
 }
 
-void RegionMember::run(const RegionOperation& operation,
+bool RegionMember::run(const RegionOperation& operation,
                        const std::vector<std::uint32_t>& participants) {
   operation_ = &operation;
   try {
-    RegionExecution(operation, *member_, parts_.me, participants).run();
+    return RegionExecution(operation, *member_, parts_.me, participants).run();
   } catch (const paths::CallsDiffer& differ) {
     throw paths::TravelError(
         "", "", "",

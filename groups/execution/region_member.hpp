@@ -57,10 +57,10 @@ class RegionMember final : public paths::Alarm {
   void use(paths::SharedRegion region);
   /// Carries out an operation in the region. Must be called inside the operation's turn.
   /// `participants` contains, for each host of the region, its number as a participant of the
-  /// group.
+  /// group. Returns what RegionExecution::run() returns.
   ///
-  /// Throws: TravelError, OwnBadValue, base::BadValue.
-  void run(const RegionOperation& operation, const std::vector<std::uint32_t>& participants);
+  /// Throws: TravelError, OwnBadValue, WrongContribution, base::BadValue.
+  bool run(const RegionOperation& operation, const std::vector<std::uint32_t>& participants);
 
   // Functions of paths::Alarm:
   void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) override;

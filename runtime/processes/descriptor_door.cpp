@@ -19,7 +19,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -118,6 +117,13 @@ DescriptorDoor::DescriptorDoor(const std::string& name, base::Descriptor handed_
       listen(state->listening.get(), waiting_max) != 0)
     fail(errno);
   state->thread = OsThread(service_stack_bytes, [state] { state->answer(); });
+}
+
+std::string DescriptorDoor::new_name(std::string_view prefix) {
+  std::array<std::uint64_t, 2> words{};
+  if (getentropy(words.data(), sizeof words) != 0)
+    throw std::system_error(errno, std::generic_category(), "no random numbers");
+  return fmt::format("{}-{:016x}{:016x}", prefix, words[0], words[1]);
 }
 
 void DescriptorDoor::leave_to_parent() { state_.release(); }

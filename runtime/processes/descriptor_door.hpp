@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -23,6 +24,8 @@ namespace runtime {
 class DescriptorDoor {
  public:
   static constexpr std::size_t name_bytes_max = 85;
+  /// Returns a name that no other process can guess: `prefix`, a hyphen and 32 hexadecimal digits.
+  static std::string new_name(std::string_view prefix);
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
   /// Makes the destructor do nothing. The child of a fork calls it before it destroys this object,

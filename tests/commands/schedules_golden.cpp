@@ -44,10 +44,10 @@ TEST_CASE("explain: schedules with time and reason and what would change them ma
 }
 
 TEST_CASE("explain: it says where processes of one machine use shared memory") {
-  const auto explained = [](const std::string& config_text) {
+  const auto explained = [](const std::string& config_text, const std::string& size = "8B") {
     const test_support::Folder folder;
     return run_line("explain " + folder.write("config.yaml", config_text) +
-                    " --collective allreduce --size 8B --element 8B")
+                    " --collective allreduce --size " + size + " --element 8B")
         .text();
   };
   const std::string one_cluster = "clusters: {a: {hosts: 3}}\nlanes:\n";
@@ -55,6 +55,9 @@ TEST_CASE("explain: it says where processes of one machine use shared memory") {
   CHECK_THAT(explained(one_cluster), names_it);
   CHECK_THAT(explained(one_cluster + "shared_memory: false\n"), !names_it);
   CHECK_THAT(explained("clusters: {a: {hosts: 2}, b: {hosts: 2}}\nlanes:\n"), !names_it);
+  const auto names_mapped = Catch::Contains("shared_memory:mapped");
+  CHECK_THAT(explained(one_cluster), !names_mapped);
+  CHECK_THAT(explained(one_cluster, "1MiB"), names_mapped);
 }
 
 TEST_CASE("plan: pools with reasons and plans next to the alternatives match the golden files") {
