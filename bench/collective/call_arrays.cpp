@@ -50,15 +50,26 @@ std::span<std::int64_t> shared_array(std::size_t count) {
 pricing::Ports ports_of(const CollectiveOptions& options) { return {.receiving = options.ports}; }
 
 CallArrays::CallArrays(const CollectiveOptions& options, collectives::Collective collective,
-                       std::uint64_t bytes, const groups::Group& group, std::uint32_t root)
+                       std::uint64_t bytes, groups::Group& group, std::uint32_t root)
     : count_(bytes / 8), members_(group.size()), me_(group.rank()), is_root_(group.rank() == root) {
   const std::size_t in = count_ * in_blocks(collective, members_, is_root_);
   const std::size_t out = count_ * out_blocks(collective, members_, is_root_);
   if (options.shares_arrays) {
     call = groups::call_of(collective, shared_array(in), shared_array(out));
   } else {
-    in_.resize(in);
-    out_.resize(out);
+    if (options.maps_arrays) {
+      // Mapped arrays have the same size on all members.
+      mapped_in_ = group.mapped_array<std::int64_t>(count_ * in_blocks(collective, members_, true));
+      mapped_out_ =
+          group.mapped_array<std::int64_t>(count_ * out_blocks(collective, members_, true));
+      in_ = std::span(mapped_in_).first(in);
+      out_ = std::span(mapped_out_).first(out);
+    } else {
+      ordinary_in_.resize(in);
+      ordinary_out_.resize(out);
+      in_ = ordinary_in_;
+      out_ = ordinary_out_;
+    }
     call = groups::call_of(collective, in_, out_);
   }
   call.has_values = !options.shares_arrays;
@@ -74,7 +85,7 @@ void CallArrays::fill(std::uint64_t salt) {
   salt_ = salt;
   std::fill(out_.begin(), out_.end(), -1);
   const bool gives_out = call.collective == collectives::Collective::broadcast && is_root_;
-  std::vector<std::int64_t>& values = gives_out ? out_ : in_;
+  const std::span<std::int64_t> values = gives_out ? out_ : in_;
   for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = given(me_, i);
 }
 

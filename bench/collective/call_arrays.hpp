@@ -17,7 +17,7 @@ pricing::Ports ports_of(const CollectiveOptions& options);
 class CallArrays {
  public:
   CallArrays(const CollectiveOptions& options, collectives::Collective collective,
-             std::uint64_t bytes, const groups::Group& group, std::uint32_t root);
+             std::uint64_t bytes, groups::Group& group, std::uint32_t root);
   /// Fills the arrays with values derived from `salt`, so that calls with consecutive salts differ.
   void fill(std::uint64_t salt);
   /// Throws std::runtime_error if the member's result differs from the expected result.
@@ -34,7 +34,9 @@ class CallArrays {
   const std::uint32_t members_, me_;
   const bool is_root_;
   std::uint64_t salt_ = 0;
-  std::vector<std::int64_t> in_, out_;
+  std::vector<std::int64_t> ordinary_in_, ordinary_out_;  // empty if the arrays are mapped arrays
+  groups::MappedArray<std::int64_t> mapped_in_, mapped_out_;
+  std::span<std::int64_t> in_, out_;
 };
 
 }  // namespace bench

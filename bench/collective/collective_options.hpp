@@ -22,6 +22,7 @@ struct CollectiveOptions {
   bool overlaps = false;
   /// Whether all threads use the same arrays. If so, results are undefined.
   bool shares_arrays = false;
+  bool maps_arrays = false;  ///< whether the arrays are those of Group::mapped_array()
   std::string schedule;  ///< "" = `tuned` if the config has a table of decisions, otherwise `best`
   std::string links = {};  ///< file of measured links that `paths measure` wrote
   std::string operation = "sum";

@@ -83,6 +83,8 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
   if (options_.consecutive == 0)
     throw std::invalid_argument("--consecutive: expected at least one");
+  if (options_.shares_arrays && options_.maps_arrays)
+    throw std::invalid_argument("--mapped-arrays: expected no --shared-arrays");
   if (options_.shares_arrays && (options_.checks || run.clock != runtime::ClockKind::virtual_time))
     throw std::invalid_argument(
         "--shared-arrays: expected --clock virtual and no --validation, as there are no values");

@@ -32,6 +32,8 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
   app.add_flag("--overlap", options.overlaps,
                "Repeat with a computation of the same length meanwhile: the time of both, as a "
                "multiple of one");
+  app.add_flag("--mapped-arrays", options.maps_arrays,
+               "Use arrays that the processes of a machine map (Group::mapped_array)");
   app.add_flag("--shared-arrays", options.shares_arrays,
                "All threads lend the same arrays, and nothing is combined or copied: the times of "
                "very many threads on the virtual clock. Values are not checked");
