@@ -38,12 +38,12 @@ Sim hosts_of_a_machine(int hosts, const std::string& deadline = "20s") {
       fmt::format("deadline: {}\nclusters: {{a: {{hosts: {}}}}}\nlanes:\n", deadline, hosts));
 }
 
-/// Starts the hosts. Checks that each host ends without an error and prints the line `line` once.
+/// Starts the hosts. Checks that each host ends without an error and prints only the line `line`.
 void check_each_says(const Sim& sim, const std::string& line, const test_support::HostThread& run) {
   auto hosts = test_support::start_hosts(sim, run);
   test_support::each_end(hosts, [&](const std::string&, const auto& host, int code) {
     CHECK(code == 0);
-    CHECK(host.lines(line).size() == 1);
+    CHECK(host.text() == line + "\n");
   });
 }
 
