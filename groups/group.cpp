@@ -217,6 +217,7 @@ struct StartedCall final : runtime::Pending<void> {
                               place - its->view().layout().first_on(its->view().participant())};
       its->wait(*running, place, deadline);
     }
+    call.places.reset();  // the handle may exist for longer than the arrays
     move_tuple(call, runtime::sooner(its->view().runtime(), its->view().deadline(), deadline));
   }
   void drop() noexcept override {
