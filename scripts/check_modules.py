@@ -59,7 +59,7 @@ LIBRARIES = {
                   "paths/connections paths/links paths/messages",
     "paths/run": "base runtime pastset eventspace eventspace/trace paths paths/plan paths/keys "
                  "paths/wire paths/config paths/links paths/messages paths/host",
-    "groups/calls": "base runtime collectives/schedule collectives/cost paths/plan",
+    "groups/calls": "base runtime collectives/schedule collectives/cost paths/plan paths/machine",
     "groups/selection": "base runtime base/link_model collectives/schedule collectives/algorithms "
                         "collectives/cost collectives/planner collectives/tuner paths/plan "
                         "paths/links groups/calls",
