@@ -93,6 +93,38 @@ TEST_CASE("predictions: a run with a change takes as long as the run that really
   CHECK(time.what_if->saved_nanos == time.run_nanos - time.what_if->run_nanos);
 }
 
+TEST_CASE("predictions: a schedule waits for each message that its result needs") {
+  const auto config = [&](const std::string& latency) {
+    return fmt::format(R"(
+clusters:
+  alpha: {{hosts: 1, threads: 1}}
+  beta: {{hosts: 4, threads: 1}}
+  gamma: {{hosts: 1, threads: 1}}
+links:
+  - {{between: [alpha, beta], latency: 10ms}}
+  - {{between: [alpha, gamma], latency: 1us}}
+  - {{between: [beta, gamma], latency: {}}}
+collectives: {{sum: {{operation: sum, template: f64, algorithm: recursive_doubling}}}}
+)",
+                       latency);
+  };
+  // Another thread is the last one in each iteration. Before the change, messages of gamma arrive
+  // before others that the same step waits for.
+  const auto compute = [](paths::Thread& thread) {
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      thread.sleep_for(20ms + 1ms * ((7 * thread.rank() + 5 * i) % 11));
+      thread.path("sum").move_value(1.0);
+    }
+  };
+  const std::string latency = GENERATE("1us", "5ms", "21ms");
+  const TracedRun before(config("1us"), compute), really(config(latency), compute);
+  const TimeReport time = asked(before, {.changes = {"link:beta,gamma.latency=" + latency}});
+  INFO(latency << '\n' << to_text(time, 20));
+  REQUIRE(time.what_if);
+  const std::int64_t run_nanos = really.report().report.time.run_nanos;
+  CHECK(std::abs(time.what_if->run_nanos - run_nanos) <= run_nanos / 100);
+}
+
 TEST_CASE("predictions: several changes are made together") {
   const TracedRun before(config_of({}, "magpie"), solve);
   const TracedRun really(

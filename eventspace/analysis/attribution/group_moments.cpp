@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,12 @@
 #include "eventspace/analysis/metrics/group_path.hpp"
 
 namespace eventspace {
+namespace {
+
+/// Number of earlier steps among which wait_for_data() searches the data of a send.
+constexpr std::size_t sources_tried = 64;
+
+}  // namespace
 
 /// Adds the moments (nodes) of a group operation, and for each of these the moments that must
 /// precede it.
@@ -88,7 +95,8 @@ class MomentReader::GroupNodes {
     return node;
   }
 
-  /// Finds for each pair of hosts the shortest time of a message. Considers only messages that
+  /// Finds for each pair of hosts the shortest time of a message, in this operation and for the
+  /// link between their clusters also in all operations so far. Considers only messages that
   /// arrived after the receiver had requested them.
   void find_passages() {
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
@@ -102,8 +110,23 @@ class MomentReader::GroupNodes {
             std::max<std::int64_t>(0, one.end_nanos - messages_.step(*sender).end_nanos);
         const auto [found, is_new] = passages_.try_emplace({one.peer, here.host}, nanos);
         if (!is_new) found->second = std::min(found->second, nanos);
+        const auto [shortest, is_first] =
+            reader_.passages_.try_emplace(reader_.label_between(one.peer, here.host), nanos);
+        if (!is_first) shortest->second = std::min(shortest->second, nanos);
       }
     }
+  }
+
+  /// Returns the estimated time of a message between two hosts; nullopt if there is no estimate. If
+  /// this operation has none, uses earlier operations, and at last the opposite direction.
+  std::optional<std::int64_t> passage_between(std::uint32_t from, std::uint32_t to) const {
+    if (const auto found = passages_.find({from, to}); found != passages_.end())
+      return found->second;
+    for (const std::uint32_t label :
+         {reader_.label_between(from, to), reader_.label_between(to, from)})
+      if (const auto found = reader_.passages_.find(label); found != reader_.passages_.end())
+        return found->second;
+    return std::nullopt;
   }
 
   void connect(std::uint32_t number) {
@@ -111,6 +134,7 @@ class MomentReader::GroupNodes {
     const ShareNodes& nodes = nodes_[number];
     const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
     find_deciding(share);
+    wait_for_data(share, nodes, runtime);
     for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
       wait_for_step_before(share, nodes, step, runtime);
       connect_step(number, step);
@@ -153,15 +177,60 @@ class MomentReader::GroupNodes {
     }
   }
 
-  /// Makes the begin of a step wait for the begin of the share, and for the end of the latest
-  /// earlier step of the host.
+  /// Makes the begins of sends, folds and copies wait for the steps whose data they use. Traces do
+  /// not contain these steps, so their order in the schedule decides:
+  /// - A fold or copy uses the fold or copy before it, and all messages received since then.
+  /// - A send uses the nearest step before it that is not a send.
+  ///
+  /// A step that ended after the begin of another step was not used by it.
+  void wait_for_data(const HostShare& share, const ShareNodes& nodes, std::uint32_t runtime) {
+    const std::vector<GroupStep>& steps = share.steps;
+    std::vector<std::uint32_t> order(steps.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+      return steps[left].number < steps[right].number;
+    });
+    explained_nanos_.assign(steps.size(), all_.nodes_[nodes.begin].time_nanos);
+    const auto use = [&](std::uint32_t step, std::uint32_t before) {
+      if (steps[before].end_nanos > steps[step].begin_nanos) return false;
+      wait_for(nodes.step_begins[step], nodes.step_ends[before], runtime);
+      explained_nanos_[step] = std::max(explained_nanos_[step], steps[before].end_nanos);
+      return true;
+    };
+    std::vector<std::uint32_t> sources;   // steps with data, in the order of the schedule
+    std::vector<std::uint32_t> received;  // receives that no fold or copy has used
+    std::optional<std::uint32_t> folded;  // last fold or copy
+    for (const std::uint32_t step : order) {
+      const GroupAction action = steps[step].action;
+      if (action == GroupAction::send) {
+        const std::size_t tried = std::min(sources.size(), sources_tried);
+        std::find_if(sources.rbegin(), sources.rbegin() + static_cast<std::ptrdiff_t>(tried),
+                     [&](std::uint32_t source) { return use(step, source); });
+        continue;
+      }
+      sources.push_back(step);
+      if (action == GroupAction::receive) {
+        received.push_back(step);
+        continue;
+      }
+      std::erase_if(received, [&](std::uint32_t before) { return use(step, before); });
+      if (folded) use(step, *folded);
+      folded = step;
+    }
+  }
+
+  /// Makes the begin of a step wait for the begin of the share. If neither this nor the steps of
+  /// wait_for_data() explain the time, the begin also waits for the end of the latest earlier step
+  /// of the host.
   void wait_for_step_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t step,
                             std::uint32_t runtime) {
     const std::uint32_t node = nodes.step_begins[step];
     wait_for(node, nodes.begin, runtime);
+    const GroupStep& one = share.steps[step];
+    if (one.action != GroupAction::receive && explained_nanos_[step] >= one.begin_nanos) return;
     const auto ended = std::upper_bound(
-        share.steps.begin(), share.steps.begin() + step, share.steps[step].begin_nanos,
-        [](std::int64_t nanos, const GroupStep& one) { return nanos < one.end_nanos; });
+        share.steps.begin(), share.steps.begin() + step, one.begin_nanos,
+        [](std::int64_t nanos, const GroupStep& earlier) { return nanos < earlier.end_nanos; });
     if (ended == share.steps.begin()) return;
     const auto last = static_cast<std::size_t>(ended - share.steps.begin()) - 1;
     wait_for(node, nodes.step_ends[deciding_[last]], runtime);
@@ -192,10 +261,10 @@ class MomentReader::GroupNodes {
     const std::uint32_t runtime = all_.labels_.runtime_of(here.host);
     std::int64_t arrival_nanos = one.end_nanos;
     if (one.end_nanos == one.begin_nanos) {
-      const auto passage = passages_.find({one.peer, here.host});
+      const auto passage = passage_between(one.peer, here.host);
       wait_for(end, begin, runtime);
-      if (passage == passages_.end()) return;
-      arrival_nanos = std::min(one.end_nanos, all_.nodes_[sent].time_nanos + passage->second);
+      if (!passage) return;
+      arrival_nanos = std::min(one.end_nanos, all_.nodes_[sent].time_nanos + *passage);
     }
     const std::uint32_t arrival = add_node(arrival_nanos, here.host);
     wait_for(arrival, sent, reader_.label_between(one.peer, here.host));
@@ -222,6 +291,8 @@ class MomentReader::GroupNodes {
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
   std::vector<std::uint32_t> deciding_;  // result of find_deciding(), indexed by step
+  // For each step, the time until which wait_for_data() explains why it did not begin.
+  std::vector<std::int64_t> explained_nanos_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "eventspace/analysis/attribution/moments.hpp"
@@ -70,6 +71,8 @@ class MomentReader : private MomentTypes {
   const std::size_t operations_max_;
   std::size_t kept_ = 0;
   std::map<PlaceInProgram, std::uint32_t> numbers_of_places_;
+  // Shortest time of a message of groups so far, keyed by the label of its way.
+  std::unordered_map<std::uint32_t, std::int64_t> passages_;
 };
 
 }  // namespace eventspace
