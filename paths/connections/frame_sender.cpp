@@ -100,7 +100,7 @@ std::string FrameSender::failure() const {
 /// Notes a failure that a peer reported. If the peer reports that this host is gone, the stored
 /// text also names the peer. A peer may report this after this host was stopped for long.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
-  if (!failure_.empty()) return;
+  if (text.empty() || !failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
   failure_ = text.starts_with(loss) ? fmt::format("host {} counts host {} as gone: {}",
                                                   table_.name_of(connection.peer), table_.name(),
