@@ -53,9 +53,18 @@ std::optional<Address> parse_address(std::string_view text) {
   }
   const auto colon = rest.rfind(':');
   if (colon == std::string_view::npos || !is_interface(rest.substr(0, colon))) return std::nullopt;
+  // An IPv6 address stands in brackets, so that its colons differ from that of the port.
+  const std::string_view interface = rest.substr(0, colon);
+  const bool has_brackets = interface.starts_with('[') && interface.ends_with(']');
+  if (interface.find(':') != std::string_view::npos && !has_brackets) return std::nullopt;
   const auto port = parse_natural(rest.substr(colon + 1));
   if (!port || *port == 0) return std::nullopt;
   return Address{kind, std::string(rest.substr(0, colon)), *port};
+}
+
+std::string interface_of(std::string_view address) {
+  const auto parts = parse_address(address);
+  return parts && parts->transport->is_network ? parts->place : "";
 }
 
 }  // namespace base

@@ -135,7 +135,7 @@ class CollectiveReader {
     const auto hosts = all_.computing(*cluster);
     const std::string host = slash == std::string::npos ? "" : word.substr(slash + 1);
     const auto found = std::find_if(hosts.begin(), hosts.end(), [&](std::uint32_t one) {
-      return host.empty() || all_.host_name(one) == host;
+      return slash == std::string::npos || all_.host_name(one) == host;
     });
     if (found == hosts.end()) {
       std::vector<std::string> names;

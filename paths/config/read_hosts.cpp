@@ -106,9 +106,12 @@ void check_address(const Plan& plan, const std::string& address, const base::Pos
                    base::Mistakes& mistakes) {
   const auto parts = base::parse_address(address);
   const base::TransportKind& kind = *plan.transport;
+  const bool is_ipv6 = kind.is_network && std::count(address.begin(), address.end(), ':') > 2;
   if (!parts)
-    mistakes.add(position, fmt::format("address: expected one such as {}, found '{}'", kind.example,
-                                       address));
+    mistakes.add(
+        position,
+        fmt::format("address: expected one such as {}, found '{}'{}", kind.example, address,
+                    is_ipv6 ? "; an IPv6 address stands in brackets, such as [::1]" : ""));
   else if (parts->transport != &kind)
     mistakes.add(position, fmt::format("address: expected one such as {}, because the transport is "
                                        "{}, found '{}'",

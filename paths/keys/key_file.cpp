@@ -17,6 +17,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
+#include "base/output_file.hpp"
 #include "base/units.hpp"
 
 namespace paths {
@@ -106,7 +107,7 @@ void write_all(int descriptor, std::string_view text, const std::string& file) {
     if (put < 0) {
       const int error = errno;
       unlink(file.c_str());  // removes the key file, which is incomplete
-      refuse(file, fmt::format("cannot write the key: {}", strerror(error)));
+      throw base::OutputError(file, strerror(error));
     }
     text.remove_prefix(static_cast<std::size_t>(put));
   }
@@ -118,7 +119,7 @@ void write_key_file(const std::string& file, KeyKind kind, const Secret& secret)
   const base::Descriptor made(
       open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
   if (!made && errno == EEXIST) refuse(file, "it exists, and a key is never overwritten");
-  if (!made) refuse(file, fmt::format("cannot write the key: {}", strerror(errno)));
+  if (!made) throw base::OutputError(file, strerror(errno));
   const LockedMemory digits(2 * key_bytes);
   auto* const text = reinterpret_cast<char*>(digits.bytes().data());
   secret.write_digits(std::span<char, 2 * key_bytes>(text, 2 * key_bytes));

@@ -13,7 +13,9 @@ namespace paths {
 enum class KeyKind : std::uint8_t { run, host };
 
 /// Writes a secret into a new file that only this user can read (mode 0600).
-/// Throws: ConfigError if the file exists or cannot be written. An existing file stays as it is.
+/// Throws: ConfigError if the file exists; it stays as it is. base::OutputError if the file cannot
+/// be
+///         written.
 void write_key_file(const std::string& file, KeyKind kind, const Secret& secret);
 
 /// Reads a secret. Refuses a file that other users can read, that another user owns, or that is not

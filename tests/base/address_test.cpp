@@ -38,8 +38,8 @@ TEST_CASE("address: a text of another form is no address") {
   for (const std::string text :
        {"", "node-1", "node-1:7700", "tcp://", "tcp://node-1", "tcp://:7700",
         "tcp://node-1:", "tcp://node-1:0", "tcp://node-1:-1", "tcp://node 1:7700",
-        "tcp:/node-1:7700", "ipc://", "ipc:///tmp/", "udp://node-1:7700", "TCP://node-1:7700",
-        "tcp://node-1:99999999999999999999"}) {
+        "tcp:/node-1:7700", "ipc://", "ipc:///tmp/", "udp://node-1:7700", "tcp://::1:7700",
+        "tcp://fe80::1:7700", "TCP://node-1:7700", "tcp://node-1:99999999999999999999"}) {
     INFO(text);
     CHECK_FALSE(parse_address(text));
   }
