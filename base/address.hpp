@@ -46,4 +46,8 @@ struct Address {
 /// Splits an address. Returns nullopt if the text is not an address of a known kind.
 std::optional<Address> parse_address(std::string_view text);
 
+/// Returns the interface of an address, such as "node-1" of "tcp://node-1:7700". Returns "" if the
+/// address is a file, or if it is no address.
+std::string interface_of(std::string_view address);
+
 }  // namespace base

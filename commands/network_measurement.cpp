@@ -11,12 +11,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/address.hpp"
 #include "base/say.hpp"
 #include "commands/output_file.hpp"
 #include "commands/wake_up_measurement.hpp"
 #include "paths/host/host.hpp"
 #include "paths/links/emulated_links.hpp"
-#include "paths/one_machine.hpp"
 #include "paths/plan/identity.hpp"
 #include "runtime/usable_cores.hpp"
 
@@ -167,7 +167,7 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan) {
     if (!is_virtual_)
       for (const auto* hosts : {&test.task.sources, &test.task.targets})
         for (const std::uint32_t host : *hosts)
-          needs.insert(paths::interface_of(plan.hosts[host].address));
+          needs.insert(base::interface_of(plan.hosts[host].address));
     std::size_t round = 0;
     const auto is_free = [&](const std::string& need) { return !taken[round].contains(need); };
     while (round < taken.size() && !std::all_of(needs.begin(), needs.end(), is_free)) ++round;

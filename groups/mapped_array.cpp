@@ -13,6 +13,7 @@
 #include "base/usage_error.hpp"
 #include "groups/group.hpp"
 #include "groups/host_group.hpp"
+#include "paths/machine/mapped_arrays.hpp"
 #include "runtime/processes/descriptor_door.hpp"
 
 namespace groups {

@@ -10,11 +10,6 @@
 
 namespace paths {
 
-std::string interface_of(const std::string& address) {
-  const auto parts = base::parse_address(address);
-  return parts && parts->transport->is_network ? parts->place : "";
-}
-
 std::string machine_of(const std::string& address) {
   const auto parts = base::parse_address(address);
   if (!parts) return {};

@@ -8,10 +8,6 @@
 
 namespace paths {
 
-/// Returns the interface of an address, such as "node-1" of "tcp://node-1:7700". Returns "" if the
-/// address is a file, or if it is no address.
-std::string interface_of(const std::string& address);
-
 /// Returns a name of the machine at an address: "localhost" for files and loopback
 /// addresses, otherwise the interface. Returns "" if the address names no machine.
 std::string machine_of(const std::string& address);

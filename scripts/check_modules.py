@@ -67,7 +67,7 @@ LIBRARIES = {
                         "collectives/cost paths paths/plan paths/machine paths/messages paths/host "
                         "groups/calls groups/selection",
     "groups": "base runtime pastset base/link_model collectives/schedule collectives/cost paths "
-              "paths/plan paths/messages paths/host groups/calls groups/selection "
+              "paths/plan paths/machine paths/messages paths/host groups/calls groups/selection "
               "groups/execution",
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
                 "paths/links paths/host paths/run groups groups/calls groups/selection "

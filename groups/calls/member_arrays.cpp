@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "paths/machine/mapped_arrays.hpp"
+
 namespace groups {
 
 std::shared_ptr<std::byte> MemberArrays::add(paths::MappedArrays arrays, std::uint32_t me) {

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "paths/machine/mapped_arrays.hpp"
+namespace paths {
+class MappedArrays;
+}
 
 namespace groups {
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/buffer.hpp"
+#include "paths/machine/mapped_arrays.hpp"
 #include "runtime/runtime.hpp"
 
 namespace groups {

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/address.hpp"
 #include "base/digest.hpp"
 #include "base/errors.hpp"
 #include "base/link_model/link_model.hpp"
@@ -26,7 +27,6 @@
 #include "collectives/planner/planners.hpp"
 #include "collectives/planner/schedule_file.hpp"
 #include "groups/selection/network_of.hpp"
-#include "paths/one_machine.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {
@@ -111,7 +111,7 @@ tuner::Shape shape_of(const paths::Plan& plan, const std::vector<std::uint32_t>&
                       const collectives::Topology& topology) {
   std::set<std::string> machines;
   for (const std::uint32_t host : hosts)
-    machines.insert(paths::interface_of(plan.hosts[host].address));
+    machines.insert(base::interface_of(plan.hosts[host].address));
   return {.clusters = static_cast<std::uint32_t>(topology.clusters()),
           .hosts = static_cast<std::uint32_t>(hosts.size()),
           .machines = static_cast<std::uint32_t>(machines.size()),

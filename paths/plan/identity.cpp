@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address.hpp"
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "paths/one_machine.hpp"
@@ -35,7 +36,7 @@ std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
 }
 
 bool is_here(const std::string& address, const std::set<std::string>& here) {
-  std::string name = interface_of(address);
+  std::string name = base::interface_of(address);
   if (name.empty()) return true;
   if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
   if (name == "*" || name.starts_with("127.") || here.contains(name)) return true;

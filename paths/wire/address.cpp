@@ -38,7 +38,7 @@ bool means_loopback(const std::string& interface) {
 }  // namespace
 
 std::string numeric_address(const std::string& address) {
-  const std::string name = interface_of(address);
+  const std::string name = base::interface_of(address);
   if (name.empty()) return address;
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -54,7 +54,7 @@ std::string numeric_address(const std::string& address) {
 
 std::string in_use_text(const std::string& address) {
   const std::string remedy =
-      !interface_of(address).empty()
+      !base::interface_of(address).empty()
           ? "choose other ports (--port, or `port` in the config's `network`), or Unix sockets "
             "(--transport ipc)"
           : "name another `directory` in the config's `network`";
@@ -70,15 +70,15 @@ std::string accept_failed_text(int error) {
 
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others, const LookUp& look_up) {
-  const std::string name = interface_of(address);
+  const std::string name = base::interface_of(address);
   if (!is_open(name)) return {};
-  const std::string here = interface_of(look_up(address));
+  const std::string here = base::interface_of(look_up(address));
   if (!means_loopback(here)) return {};
   const std::set<std::string> own = addresses_of_this_machine();
   std::set<std::string> asked = {name};
   for (const std::string& other : others) {
-    if (!asked.insert(interface_of(other)).second) continue;
-    const std::string there = interface_of(look_up(other));
+    if (!asked.insert(base::interface_of(other)).second) continue;
+    const std::string there = base::interface_of(look_up(other));
     if (there.empty() || there == "*" || means_loopback(there) || own.contains(there)) continue;
     std::string instead;
     for (const std::string& candidate : own)
