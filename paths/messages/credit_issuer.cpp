@@ -23,9 +23,23 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
     lane = std::make_unique<InboundChannel>(inbox_, exact, 1);
   } else {
     const std::uint64_t under_way = bytes_under_way(source);
-    lane = std::make_unique<InboundChannel>(inbox_, under_way + under_way / 8, under_way / 8);
+    const std::uint64_t aim = std::min(under_way + under_way / 8, largest_share());
+    lane = std::make_unique<InboundChannel>(inbox_, aim, aim / 9);
   }
   return *lane;
+}
+
+/// Returns the largest credit in bytes that a source gets, so that the sources of fast links with a
+/// high latency leave credit for all others. If all hosts send to this host, they get at most half
+/// of the inbox together. The other half is for further groups. Each source gets at least two
+/// frames.
+std::uint64_t CreditIssuer::largest_share() const {
+  return std::max(2 * charge_of(frame_bytes()), inbox_.bytes() / 2 / state_.plan->hosts.size());
+}
+
+std::uint64_t CreditIssuer::frame_bytes() const {
+  const std::uint64_t declared = state_.plan->lanes.frame_bytes;
+  return declared != 0 ? declared : usual_frame_bytes;
 }
 
 /// Returns the number of bytes that can be under way in one round trip between the source and this
@@ -37,8 +51,7 @@ std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const double rate =
       there.bits_per_second > 0 ? there.bits_per_second : unlimited_as_bits_per_second;
   const double seconds = std::chrono::duration<double>(there.latency + back.latency).count();
-  const std::uint64_t frame =
-      plan.lanes.frame_bytes != 0 ? plan.lanes.frame_bytes : usual_frame_bytes;
+  const std::uint64_t frame = frame_bytes();
   const double frames = rate / 8 * seconds / static_cast<double>(frame);
   return (static_cast<std::uint64_t>(frames) + 2) * charge_of(frame);
 }

@@ -46,6 +46,8 @@ class CreditIssuer {
 
  private:
   std::uint64_t bytes_under_way(std::uint32_t source) const;
+  std::uint64_t largest_share() const;
+  std::uint64_t frame_bytes() const;
   bool may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const;
   bool has_ample_credit(const InboundChannel& lane) const;
   void grant(std::uint64_t group, std::uint32_t source, const InboundChannel::HeldBack& message,

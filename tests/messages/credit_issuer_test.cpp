@@ -45,6 +45,30 @@ TEST_CASE(
   CHECK(second.unused() == 600);
 }
 
+TEST_CASE("credit issuer: sources of fast links with a high latency leave credit for the others") {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  NoCarrier carrier;
+  paths::EmulatedLinks links;
+  // Each source could have 110 MB under way: 10 Gbit/s for 88 ms.
+  const auto plan = test_support::lane_plan({1, 1, 1, 1, 1, 1}, "", "{latency: 44ms}");
+  paths::EndpointState state(runtime, plan, 0, links, carrier);
+  paths::Inbox inbox(plan->lanes.inbox_bytes);
+  paths::GroupTable groups(state);
+  paths::CreditIssuer issuer(state, groups, inbox);
+  const std::vector<std::uint32_t> hosts = {0, 1, 2, 3, 4, 5};
+  const auto members = std::make_shared<const std::vector<std::uint32_t>>(hosts);
+  for (const char* const name : {"first group", "second group"}) {
+    paths::GroupState& group = groups.add(name, members, {.channels = 1});
+    for (const std::uint32_t source : {1, 2, 3, 4, 5}) {
+      INFO(name << ", source " << source);
+      issuer.issue(group, source);
+      const paths::Account& account = issuer.lane_from(group, source).account();
+      CHECK(account.unused() == inbox.bytes() / 2 / 6);
+      CHECK(account.is_ample());
+    }
+  }
+}
+
 TEST_CASE("credit issuer: a delayed grant leaves after 250 ms") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::steady});
   NoCarrier carrier;
