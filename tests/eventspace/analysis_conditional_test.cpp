@@ -64,6 +64,14 @@ class Checked {
     near.place = 6;
     add(0, near);
   }
+  /// Adds the record of `host` of a read by the prefetch. `sequence` is the number of the tuple, or
+  /// for a failed read the sequence of the operation.
+  void read_by_prefetch(std::uint32_t host, std::uint64_t sequence, std::int64_t at,
+                        std::uint8_t flags) {
+    EventRecord record = operation(host == 0 ? 7 : 9, sequence, at, at + 10 * ms, flags);
+    record.kind = 4;
+    add(host, record);
+  }
 
   Structure structure;
   std::unique_ptr<Analysis> analysis;
@@ -146,6 +154,18 @@ TEST_CASE("analysis: a wait for a cache is cached or in flight up to one-way or 
   CHECK(check.together[1].clusters == std::vector<std::string>{"b", "c"});
   CHECK(check.together[1].operations == 1);
   CHECK(check.together[1].all_cached == 0);
+}
+
+TEST_CASE("analysis: a failed read is not taken for the read of a tuple of the same number") {
+  Checked run;
+  for (const std::uint32_t host : {1, 0}) {
+    run.read_by_prefetch(host, 7, 100 * ms, event_numbered);
+    run.read_by_prefetch(host, 9, 200 * ms, event_numbered);
+    run.read_by_prefetch(host, 7, 300 * ms, event_failed);  // the path's operation 7
+  }
+  const Report report = run.analysis->finish();
+  CHECK(report.coverage.repeated == 0);
+  CHECK(report.coverage.late == 0);
 }
 
 TEST_CASE("analysis: values are ordered by their arrival and not by their slots") {

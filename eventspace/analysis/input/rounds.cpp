@@ -39,9 +39,12 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
 /// Returns the key of a record's round. Each move has a sequence number of its own. Other
 /// operations may have the same sequence number as earlier operations. In that case, the first
 /// operations with the number at all collectors belong to one round, the second operations to the
-/// next round, and so on.
+/// next round, and so on. The sequence of a successful read is the number of the tuple. A failed
+/// read has no tuple, so it has the sequence number that its path gave it, and another key.
 RoundTable::Key RoundTable::key_of(std::uint32_t probe, const EventRecord& record) {
-  const std::uint64_t operation = record.sequence << 8 | record.kind;
+  constexpr std::uint64_t is_tuple_number = 0x80;  // larger than the value of each kind
+  const std::uint64_t operation = record.sequence << 8 | record.kind |
+                                  ((record.flags & event_numbered) != 0 ? is_tuple_number : 0);
   if (record.kind == move_operation) return {operation, 0};
   Key& last = last_[probe];
   last = {operation, last.operation == operation ? last.repeat + 1 : 0};

@@ -74,7 +74,7 @@ class RoundTable {
 
  private:
   struct Key {
-    std::uint64_t operation = 0;  // sequence and kind of the operation
+    std::uint64_t operation = 0;  // sequence and kind of the operation, see key_of()
     std::uint64_t repeat = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
