@@ -162,7 +162,7 @@ void check_threads(const Report& report, std::uint64_t records) {
     CHECK(is_share(thread.noise_share));
     CHECK(thread.outliers <= thread.computation.count);
     CHECK(thread.base_nanos >= 0);
-    if (thread.period_nanos) CHECK(*thread.period_nanos > 0);
+    for (const auto& period : thread.periods) CHECK(period.nanos > 0);
     CHECK(thread.critical_noise_nanos <= thread.noise_nanos);
   }
   for (const LatenessReport& one : report.lateness) {

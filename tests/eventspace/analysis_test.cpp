@@ -405,8 +405,8 @@ TEST_CASE("analysis: periodic noise is found with amount and period and only on 
     CHECK(thread.noise_median_nanos == 5 * ms);
     CHECK(thread.noise_nanos == static_cast<std::int64_t>(thread.outliers) * 5 * ms);
     CHECK(thread.base_nanos == 30 * ms);
-    REQUIRE(thread.period_nanos.has_value());
-    CHECK(*thread.period_nanos == Approx(static_cast<double>(period)).epsilon(0.001));
+    REQUIRE(thread.periods.size() == 1);
+    CHECK(thread.periods[0].nanos == Approx(static_cast<double>(period)).epsilon(0.001));
     const bool is_much = thread.noise_share >= 0.005;
     CHECK(report.findings.size() == (is_much ? 1 : 0));
     if (!is_much) continue;
@@ -553,13 +553,29 @@ TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates
       {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
   const Report resonant = analyse(options);
   INFO(to_text(resonant));
-  CHECK(thread_of(resonant, "alpha-0/1").resonates);
+  CHECK(thread_of(resonant, "alpha-0/1").periods.at(0).resonates);
   REQUIRE(resonant.findings.size() == 1);
   CHECK(resonant.findings[0].sentence.find("it resonates") != std::string::npos);
   options.noise[0].period_nanos = 100 * ms;
   const Report other = analyse(options);
-  CHECK_FALSE(thread_of(other, "alpha-0/1").resonates);
+  CHECK_FALSE(thread_of(other, "alpha-0/1").periods.at(0).resonates);
   CHECK(other.findings.at(0).sentence.find("resonates") == std::string::npos);
+}
+
+TEST_CASE("analysis: a finding names each period of a thread's noise") {
+  sample::Options options;
+  options.noise = {{.thread = 1, .nanos = 5 * ms, .period_nanos = 97 * ms, .first_nanos = 10 * ms},
+                   {.thread = 1, .nanos = 9 * ms, .period_nanos = 530 * ms, .first_nanos = 0}};
+  const Report report = analyse(options);
+  INFO(to_text(report));
+  REQUIRE(report.findings.size() == 1);
+  const std::string& sentence = report.findings[0].sentence;
+  CHECK(sentence.find("every 97.0") < sentence.find("and every "));
+  const auto& periods = thread_of(report, "alpha-0/1").periods;
+  REQUIRE(periods.size() == 2);
+  CHECK(periods[0].nanos == Approx(97.0 * ms).epsilon(0.001));
+  CHECK(periods[1].nanos == Approx(530.0 * ms).epsilon(0.001));
+  CHECK(to_json(report)["threads"][1]["noise_periods_nanos_noise_computations"].size() == 2);
 }
 
 TEST_CASE("analysis: a period is expressed in iterations of mean length") {
@@ -573,8 +589,8 @@ TEST_CASE("analysis: a period is expressed in iterations of mean length") {
   INFO(to_text(report));
   const ThreadReport& noisy = thread_of(report, "beta-0/0");
   CHECK(noisy.outliers == 200);
-  CHECK(noisy.iterations_per_period == Approx(5).epsilon(0.001));
-  CHECK(noisy.resonates);
+  CHECK(noisy.periods.at(0).iterations == Approx(5).epsilon(0.001));
+  CHECK(noisy.periods.at(0).resonates);
 }
 
 TEST_CASE("analysis: a cause hidden behind others costs nothing and is named last") {

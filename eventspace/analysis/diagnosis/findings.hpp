@@ -76,6 +76,11 @@ std::vector<Finding> find_what_stands_out(const Report& report);
 void compare_links(FindingSearch& search);
 void compare_networks(FindingSearch& search);
 void compare_replies(FindingSearch& search);
+/// Compares the noise of each thread with 0.
+void compare_noise(FindingSearch& search);
+/// Adds findings for noise that is too rare for a comparison, but took so much time that it is
+/// always named.
+void find_rare_noise(FindingSearch& search, std::vector<Finding>& found);
 /// Compares the members of groups, and the links between them.
 void compare_in_groups(FindingSearch& search);
 

@@ -215,7 +215,7 @@ void Computation::judge(bool all) {
     const std::size_t count = all ? kept : (kept + 1) / 2;
     for (const KeptComputation& one : figures.kept().first(count)) judge_one(place, one);
     kept_ -= count;
-    if (all) figures.find_period();
+    if (all) figures.find_periods();
     if (!all) judged_early_ += count;
     figures.drop_oldest(count);
   }

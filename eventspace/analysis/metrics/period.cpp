@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/period.cpp — search for the period of noise that shows only while a
+// eventspace/analysis/metrics/period.cpp — search for the periods of noise that shows only while a
 // thread computes.
 #include "eventspace/analysis/metrics/period.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <iterator>
 #include <numbers>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace eventspace {
@@ -15,11 +18,24 @@ namespace {
 constexpr std::size_t least_late = 8;
 constexpr std::size_t first_look = 128;  // maximum number of late computations in the spectrum
 constexpr std::size_t peaks_kept = 12;
-/// Highest frequencies of the two ranges that find_period() searches. They are multiples of 1 /
-/// `guess`, where `guess` is the estimated period. If no period in the first range fits,
-/// find_period() searches the second range. It is for noise events (ticks) that occur mostly
-/// outside of computations.
-constexpr double search_factors[] = {1.6, 5};
+/// A range of periods that find_period() searches. `longest` is a multiple of the longest period
+/// that is possible if the noise has one period. `highest` is a multiple of 1 / `guess`, where
+/// `guess` is the estimate of this period. If no period in a range fits, the next range is
+/// searched.
+struct SearchRange {
+  double longest = 1, highest = 1;
+  bool is_for_several = false;  // whether a period need not explain all late computations
+};
+constexpr SearchRange search_ranges[] = {
+    {1, 1.6},
+    {1, 5},          // noise events (ticks) that occur mostly outside of computations
+    {8, 1.6, true},  // several periods; each is longer than `guess`
+};
+constexpr std::size_t periods_most = 3;
+constexpr std::size_t searches_most = 6;
+/// Least share of all late computations that a further period explains. The first period may leave
+/// some computations unexplained whose ticks are at their edges.
+constexpr double least_share_of_late = 0.05;
 constexpr double oversampling = 4;
 /// Maximum number of frequencies to try. If more frequencies were necessary, the thread computes so
 /// rarely that ticks (noise events) do not explain its late computations.
@@ -29,7 +45,13 @@ constexpr double frequencies_most = 300'000;
 /// thousands of frequencies are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
+/// Limits for one of several periods: the least share of late computations that it explains, and
+/// the least share of the computations with its ticks that are late (0 = as many as by chance).
+constexpr double least_explained = 0.15;
+constexpr double least_precision = 0.75;
 constexpr double as_good = 0.02;
+/// Two periods whose ratio is closer to 1 than this are the same period.
+constexpr double same_period = 0.02;
 constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
@@ -116,6 +138,27 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   return best_near(times, peak.frequency, unsure() / 20);
 }
 
+/// Computes the frequency and phase of a peak again, several times, from the times that fit it. A
+/// time fits if it is within `reach` of a tick. Late computations without a tick of this period
+/// then have no effect.
+Peak fit_again(std::span<const double> times, Peak peak, double reach) {
+  constexpr int rounds = 4;
+  const double power = peak.power;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<double> fitting;
+    std::copy_if(times.begin(), times.end(), std::back_inserter(fitting), [&](double time) {
+      const double turns = time * peak.frequency - peak.phase;
+      return std::abs(turns - std::round(turns)) <= reach * peak.frequency;
+    });
+    if (fitting.size() < least_late || fitting.back() <= fitting.front()) break;
+    const double unsure = 1 / (oversampling * (fitting.back() - fitting.front()));
+    peak = best_near(fitting, peak.frequency, unsure);
+    peak = best_near(fitting, peak.frequency, unsure / 20);
+  }
+  peak.power = power;
+  return peak;
+}
+
 /// Correlation between the computations that are late and the computations that a period predicts
 /// to be late. If the period predicts that all computations are late, the correlation is 0, even if
 /// most computations are late.
@@ -131,47 +174,78 @@ class Agreement {
     const double spread = late_ * (all_ - late_) * announced_ * (all_ - announced_);
     return spread <= 0 ? 0 : (all_ * both_ - late_ * announced_) / std::sqrt(spread);
   }
+  /// Returns the number of late computations that were predicted to be late.
+  double both() const { return both_; }
+  /// Returns whether the prediction is right for a part of the late computations, but for no
+  /// others.
+  bool explains_part() const {
+    if (both_ < least_late || both_ < least_explained * late_ || late_ >= all_) return false;
+    const double chance = late_ / all_;
+    return both_ / announced_ - chance >= least_precision * (1 - chance);
+  }
 
  private:
   double all_ = 0, late_ = 0, announced_ = 0, both_ = 0;
 };
 
-double agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {
+/// Returns whether a computation contains a tick of a period. `begin` is the time since the begin
+/// of the first computation.
+bool has_tick(const Computed& one, double begin, double frequency, double phase) {
+  const double end = begin + static_cast<double>(one.nanos);
+  return std::ceil(begin * frequency - phase) <= end * frequency - phase;
+}
+
+Agreement agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {
   Agreement agreement;
-  for (const Computed& one : computations) {
-    const double begin = static_cast<double>(one.begin_nanos) - origin;
-    const double end = begin + static_cast<double>(one.nanos);
-    const double first = std::ceil(begin * peak.frequency - peak.phase);
-    agreement.add(one.is_late, first <= end * peak.frequency - peak.phase);
-  }
-  return agreement.value();
+  for (const Computed& one : computations)
+    agreement.add(one.is_late, has_tick(one, static_cast<double>(one.begin_nanos) - origin,
+                                        peak.frequency, peak.phase));
+  return agreement;
 }
 
 /// Returns the periods that predict well which computations are late: with at least
-/// least_agreement. Tries only periods near the peaks in the spectrum of the first `known` times.
+/// least_agreement, or well enough for one of several periods. Tries only periods near the peaks in
+/// the spectrum of the first `known` times.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
-                               const std::vector<Peak>& peaks) {
+                               const std::vector<Peak>& peaks, bool is_one_of_several) {
   const auto origin = static_cast<double>(computations.front().begin_nanos);
+  const double least_share = is_one_of_several ? 0.02 : 0.1;
+  double reach = 0;  // half of a computation, from whose middle a tick is that far away at most
+  for (const Computed& one : computations) reach += static_cast<double>(one.nanos) / 2;
+  reach /= static_cast<double>(computations.size());
   std::vector<Period> fitting;
   for (Peak peak : peaks) {
     if (peak.power < std::min(least_power, static_cast<double>(known) * 0.6)) continue;
     peak = sharpen(times, peak, known);
-    if (peak.power < 0.1 * static_cast<double>(times.size())) continue;
-    const double agreement = agreement_of(computations, peak, origin);
-    if (agreement >= least_agreement) fitting.push_back({1 / peak.frequency, agreement, {}});
+    if (peak.power < least_share * static_cast<double>(times.size())) continue;
+    Agreement agreement = agreement_of(computations, peak, origin);
+    const Peak again = fit_again(times, peak, reach);
+    if (const Agreement other = agreement_of(computations, again, origin);
+        other.value() > agreement.value()) {
+      agreement = other;
+      peak = again;
+    }
+    if (agreement.value() < least_agreement && !(is_one_of_several && agreement.explains_part()))
+      continue;
+    fitting.push_back({.nanos = 1 / peak.frequency,
+                       .agreement = agreement.value(),
+                       .phase = peak.phase,
+                       .ticks = static_cast<std::uint64_t>(agreement.both()),
+                       .spectrum = {}});
   }
   return fitting;
 }
 
 /// Returns the period with the best agreement. If several periods have about the same agreement,
-/// returns the period nearest to `guess`.
-std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
+/// returns the period nearest to its own estimate: the total time of computations, divided by the
+/// number of its ticks.
+std::optional<Period> best_of(const std::vector<Period>& fitting, double computed) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
   std::optional<Period> best;
-  const auto distance = [guess](const Period& one) {
-    return std::abs(std::log(one.nanos / guess));
+  const auto distance = [computed](const Period& one) {
+    return std::abs(std::log(one.nanos * static_cast<double>(one.ticks) / computed));
   };
   for (const Period& one : fitting) {
     if (one.agreement < most - as_good) continue;
@@ -223,6 +297,9 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
   return best;
 }
 
+namespace {
+
+/// Finds the period that explains the late computations best.
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;
   const auto origin = static_cast<double>(computations.front().begin_nanos);
@@ -245,14 +322,57 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());
-  for (const double factor : search_factors) {
-    const auto powers = powers_between(std::span(times).first(known), 1 / longest, factor / guess);
-    auto best = best_of(fitting_of(computations, times, known, peaks_of(powers)), guess);
+  for (const SearchRange& range : search_ranges) {
+    const auto powers = powers_between(std::span(times).first(known), 1 / (range.longest * longest),
+                                       range.highest / guess);
+    auto best = best_of(
+        fitting_of(computations, times, known, peaks_of(powers), range.is_for_several), computed);
     if (!best) continue;
     best->spectrum = spectrum_of(powers);
     return best;
   }
   return std::nullopt;
+}
+
+/// Removes the computations that contain a tick of `period`, and sets period.noise_nanos.
+void take_explained(Period& period, std::vector<Computed>& computations) {
+  const auto origin = static_cast<double>(computations.front().begin_nanos);
+  double noise = 0;
+  std::erase_if(computations, [&](const Computed& one) {
+    if (!has_tick(one, static_cast<double>(one.begin_nanos) - origin, 1 / period.nanos,
+                  period.phase))
+      return false;
+    noise += one.is_late ? static_cast<double>(one.noise_nanos) : 0;
+    return true;
+  });
+  period.noise_nanos = period.ticks == 0 ? 0 : noise / static_cast<double>(period.ticks);
+}
+
+bool are_same(const Period& one, const Period& other) {
+  return std::abs(one.nanos / other.nanos - 1) < same_period;
+}
+
+}  // namespace
+
+std::vector<Period> find_periods(std::span<const Computed> computations) {
+  std::vector<Computed> left(computations.begin(), computations.end());
+  const auto late = static_cast<double>(
+      std::count_if(left.begin(), left.end(), [](const Computed& one) { return one.is_late; }));
+  std::vector<Period> periods;
+  for (std::size_t search = 0; search < searches_most && periods.size() < periods_most; ++search) {
+    auto period = find_period(left);
+    if (!period || static_cast<double>(period->ticks) < least_share_of_late * late) break;
+    take_explained(*period, left);
+    // Computations that have a tick at their edge may fit the same period with another phase.
+    if (std::none_of(periods.begin(), periods.end(),
+                     [&](const Period& other) { return are_same(*period, other); }))
+      periods.push_back(*std::move(period));
+  }
+  std::stable_sort(periods.begin(), periods.end(), [](const Period& a, const Period& b) {
+    return a.noise_nanos * static_cast<double>(a.ticks) >
+           b.noise_nanos * static_cast<double>(b.ticks);
+  });
+  return periods;
 }
 
 }  // namespace eventspace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/period.hpp — period of noise that shows only while a thread computes.
+// eventspace/analysis/metrics/period.hpp — periods of noise that shows only while a thread
+// computes.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,20 +15,25 @@ struct Computed {
   std::int64_t begin_nanos = 0;
   std::int64_t nanos = 0;  ///< duration; if `is_late`, the usual duration
   bool is_late = false;
+  std::int64_t noise_nanos = 0;  ///< time by which a late computation was longer than usual
 };
 
 struct Period {
   double nanos = 0;
   /// Correlation between two sets of computations: the late computations, and the computations that
-  /// would contain a noise event (tick) if the noise had this period. 1 = the sets are equal.
+  /// would contain a noise event (tick) if the noise had this period. 1 = the sets are equal. If
+  /// the noise has several periods, the computations of the periods found before are left out.
   double agreement = 0;
+  double phase = 0;         ///< time of a tick after the first computation began, in periods
+  std::uint64_t ticks = 0;  ///< late computations that contain a tick
+  double noise_nanos = 0;   ///< mean of noise_nanos of these computations
   /// Spectrum of the times of the first late computations, with at most 256 points.
   std::vector<SpectrumPoint> spectrum;
 };
 
-/// Finds the period of a thread's noise. Returns nullopt if fewer than 8 computations are late, if
-/// nearly all computations are late, or if the noise has no period. Requires: `computations` are in
-/// the order of time.
+/// Finds the periods of a thread's noise, at most three. The first has the most noise. Returns no
+/// period if fewer than 8 computations are late, if nearly all computations are late, or if the
+/// noise has no period. Requires: `computations` are in the order of time.
 ///
 /// Computations recur regularly, so their times alone fit many periods equally well (aliases). But
 /// a tick shows only while the thread computes. The total time of computations, divided by the
@@ -36,7 +41,10 @@ struct Period {
 /// not matter for it. The spectrum of the times (Rayleigh periodogram) near that estimate gives the
 /// exact period. If the period is close to a multiple of the iteration, several aliases fit equally
 /// well. In this case, the alias nearest to the estimate is returned.
-std::optional<Period> find_period(std::span<const Computed> computations);
+///
+/// If the noise has several periods, each explains a part of the late computations. After a period
+/// is found, its computations are left out of the search for the next one.
+std::vector<Period> find_periods(std::span<const Computed> computations);
 
 /// Noise so frequent that each computation contains some events.
 struct FrequentNoise {

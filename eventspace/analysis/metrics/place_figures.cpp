@@ -26,9 +26,9 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double sure_agreement = 0.9;
   constexpr double clearly = 0.1;
-  const auto period = find_period(computed);
-  return period && period->agreement >= sure_agreement &&
-         period->agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
+  const auto periods = find_periods(computed);
+  return !periods.empty() && periods.front().agreement >= sure_agreement &&
+         periods.front().agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
 }
 
 /// Returns the mean time from the begin of a computation to the begin of the next computation at
@@ -42,16 +42,17 @@ double iteration_of(const std::vector<KeptComputation>& kept) {
   return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(kept.size() - 1);
 }
 
-/// Converts the kept computations of a place for find_period(). `outlier` is the duration above
-/// which a computation is late. A late computation counts with the duration `base`. After a very
-/// long run, only the last computations are kept.
+/// Converts the kept computations of a place for find_periods(). `outlier` is the duration
+/// above which a computation is late. A late computation counts with the duration `base`. After a
+/// very long run, only the last computations are kept.
 std::vector<Computed> computed_of(const std::vector<KeptComputation>& all, std::int64_t base,
                                   std::int64_t outlier) {
   std::vector<Computed> computed;
   computed.reserve(all.size());
   for (const KeptComputation& kept : all) {
     const bool is_late = kept.nanos() > outlier;
-    computed.push_back({kept.begin(), is_late ? base : kept.nanos(), is_late});
+    computed.push_back(
+        {kept.begin(), is_late ? base : kept.nanos(), is_late, is_late ? kept.nanos() - base : 0});
   }
   std::sort(computed.begin(), computed.end(),
             [](const Computed& a, const Computed& b) { return a.begin_nanos < b.begin_nanos; });
@@ -154,14 +155,23 @@ std::int64_t PlaceFigures::judge(const KeptComputation& kept) {
   return noise;
 }
 
-void PlaceFigures::find_period() {
+void PlaceFigures::find_periods() {
   if (noise_.count() < period_outliers) return;
-  const auto period = eventspace::find_period(computed_of(kept_, base_, outlier_));
-  if (!period) return;
-  period_nanos_ = period->nanos;
-  period_agreement_ = period->agreement;
-  iteration_ = iteration_of(kept_);
-  spectrum_ = period->spectrum;
+  const double iteration = iteration_of(kept_);
+  for (const Period& one : eventspace::find_periods(computed_of(kept_, base_, outlier_))) {
+    if (periods_.empty()) spectrum_ = one.spectrum;
+    NoisePeriod period{.nanos = one.nanos,
+                       .agreement = one.agreement,
+                       .noise_nanos = static_cast<std::int64_t>(one.noise_nanos),
+                       .computations = one.ticks};
+    if (iteration > 0) {
+      period.iterations = one.nanos / iteration;
+      const double whole = std::round(period.iterations);
+      period.resonates = whole >= 1 && whole <= resonance_iterations &&
+                         std::abs(period.iterations - whole) <= resonance_share;
+    }
+    periods_.push_back(period);
+  }
 }
 
 void PlaceFigures::drop_oldest(std::size_t count) {
@@ -186,15 +196,8 @@ void PlaceFigures::report(ThreadReport& thread) const {
   if (all_.sum() > 0)
     thread.noise_share = static_cast<double>(noise_.sum()) / static_cast<double>(all_.sum());
   thread.is_noise_rare = is_noise_rare_;
-  thread.period_nanos = period_nanos_;
+  thread.periods = periods_;
   thread.spectrum = spectrum_;
-  thread.period_agreement = period_agreement_;
-  if (period_nanos_ && iteration_ > 0) {
-    thread.iterations_per_period = *period_nanos_ / iteration_;
-    const double whole = std::round(thread.iterations_per_period);
-    thread.resonates = whole >= 1 && whole <= resonance_iterations &&
-                       std::abs(thread.iterations_per_period - whole) <= resonance_share;
-  }
 }
 
 }  // namespace eventspace

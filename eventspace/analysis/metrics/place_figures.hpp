@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,7 +58,7 @@ class PlaceFigures {
   std::int64_t judge(const KeptComputation& kept);
   /// Finds the period of the noise in the kept computations. Requires: judge() was called for each
   /// kept computation.
-  void find_period();
+  void find_periods();
   void drop_oldest(std::size_t count);
 
   void report(ThreadReport& thread) const;
@@ -85,9 +84,7 @@ class PlaceFigures {
   // is not the reason. Noise is not the reason because fewer noise events than computations occur.
   bool is_noise_rare_ = false;
   bool is_noise_in_all_ = false;  // whether noise explains that the thread is slow
-  std::optional<double> period_nanos_;
-  double period_agreement_ = 0;
-  double iteration_ = 0;  // mean duration of an iteration, if the noise has a period
+  std::vector<NoisePeriod> periods_;
   std::vector<SpectrumPoint> spectrum_;
 };
 

@@ -301,7 +301,7 @@ void Text::threads() {
              thread.name, ms(thread.computation.mean), ms(thread.computation.deviation),
              ms(thread.computation.p50), ms(thread.computation.p99), ms(thread.computation.max),
              100 * thread.noise_share, thread.outliers,
-             thread.period_nanos ? fmt::format("{:.2f}", ms(*thread.period_nanos)) : "-",
+             thread.periods.empty() ? "-" : fmt::format("{:.2f}", ms(thread.periods[0].nanos)),
              thread.critical_rounds);
       });
 }

@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +15,16 @@ namespace eventspace {
 struct SpectrumPoint {
   double frequency_hertz = 0;
   double power = 0;
+};
+
+/// Noise of a thread that comes regularly.
+struct NoisePeriod {
+  double nanos = 0;
+  double agreement = 0;            ///< Period::agreement
+  double iterations = 0;           ///< mean number of iterations in a period
+  bool resonates = false;          ///< whether this number is close to a whole one
+  std::int64_t noise_nanos = 0;    ///< mean duration of the noise in a computation
+  std::uint64_t computations = 0;  ///< number of computations with this noise
 };
 
 /// Computations of a thread at one place of its program: between two successive operations.
@@ -37,11 +46,8 @@ struct ThreadReport {
   /// True if noise cannot be the reason why the thread is slower than others. It is slower by
   /// several durations of a noise event, but there are fewer noise events than computations.
   bool is_noise_rare = false;
-  std::optional<double> period_nanos;
+  std::vector<NoisePeriod> periods;  ///< the one with the most noise first
   std::vector<SpectrumPoint> spectrum;
-  double period_agreement = 0;
-  double iterations_per_period = 0;
-  bool resonates = false;
   std::uint64_t critical_rounds = 0;
   std::uint64_t critical_iterations = 0;
   std::int64_t critical_computation_nanos = 0;
@@ -107,17 +113,27 @@ void describe(Visitor& visit, const ThreadReport& thread) {
               "in hertz and power.",
               left_out(thread.spectrum.empty(),
                        "except for the noisiest threads whose noise has a period"));
-  const Presence periodic = left_out(!thread.period_nanos, "if the noise has no period");
-  visit.field("noise_period_nanos", thread.period_nanos.value_or(0), units::nanos,
-              "Period of the noise.", periodic);
-  visit.field("noise_period_agreement", thread.period_agreement, units::ratio,
+  const Presence periodic = left_out(thread.periods.empty(), "if the noise has no period");
+  const NoisePeriod main = thread.periods.empty() ? NoisePeriod() : thread.periods.front();
+  visit.field("noise_period_nanos", main.nanos, units::nanos,
+              "Period of the noise. If it has several, the one with the most noise.", periodic);
+  visit.field("noise_period_agreement", main.agreement, units::ratio,
               "Agreement of the period with late and punctual computations, at most 1.", periodic);
-  visit.field("iterations_per_noise_period", thread.iterations_per_period, units::iterations,
+  visit.field("iterations_per_noise_period", main.iterations, units::iterations,
               "Mean number of iterations in a period.", periodic);
-  visit.field("noise_resonates", thread.resonates, units::none,
+  visit.field("noise_resonates", main.resonates, units::none,
               "True if that number is close to a whole one, so noise repeatedly hits the same part "
               "of the iteration.",
               periodic);
+  visit.field("noise_periods_nanos_noise_computations",
+              Mapped(thread.periods,
+                     [](const NoisePeriod& one) {
+                       return std::tuple(one.nanos, one.noise_nanos, one.computations);
+                     }),
+              units::nanos,
+              "All periods of the noise: rows of period, mean duration of its noise, and number of "
+              "computations with it.",
+              left_out(thread.periods.size() < 2, "if the noise has fewer than two periods"));
 }
 
 struct HostReport {

@@ -89,7 +89,16 @@ function spectrum(thread: Thread | undefined): HTMLElement | null {
   const period = thread.noise_period_nanos ?? 0;
   const resonance = thread.iterations_per_noise_period ?? 0;
   const near = Math.abs(resonance - Math.round(resonance)) < 0.03 && resonance >= 0.9;
-  const text = `Noise of ${thread.name} comes every ${time(period)}, which describes ${percent(thread.noise_period_agreement ?? 0)} of it: once in ${resonance.toFixed(2)} iterations${near ? ', so it resonates with them' : ''}.`;
+  const several = thread.noise_periods_nanos_noise_computations ?? [];
+  const periods = several.length > 0 ? several.map((row) => row[0]) : [period];
+  const others = several
+    .slice(1)
+    .map(
+      ([other, noise, computations]) =>
+        ` It also comes every ${time(other)}: ${time(noise)} in ${count(computations)} computations.`,
+    )
+    .join('');
+  const text = `Noise of ${thread.name} comes every ${time(period)}, which describes ${percent(thread.noise_period_agreement ?? 0)} of it: once in ${resonance.toFixed(2)} iterations${near ? ', so it resonates with them' : ''}.${others}`;
   return h(
     'div',
     {},
@@ -102,7 +111,9 @@ function spectrum(thread: Thread | undefined): HTMLElement | null {
       lines: [{ label: 'power', values: points.map((point) => point[1]), style: '--noise' }],
       x_show: (value) => `${value.toLocaleString('en', { maximumFractionDigits: 2 })} Hz`,
       y_show: (value) => value.toFixed(0),
-      marks: period > 0 ? [{ x: 1e9 / period, text: `every ${time(period)}` }] : [],
+      marks: periods
+        .filter((one) => one > 0)
+        .map((one) => ({ x: 1e9 / one, text: `every ${time(one)}` })),
     }),
     h('p', { class: 'quiet' }, text),
   );
@@ -155,8 +166,8 @@ function lateness(one: Lateness): HTMLElement {
         h(
           'li',
           {},
-        `Time between clusters on critical paths (two-way): ${time(wan)}; ${percent(one.hideable_wan_two_way_nanos / wan)} of it was no longer than the noise of a thread in the same iteration.`,
-      ),
+          `Time between clusters on critical paths (two-way): ${time(wan)}; ${percent(one.hideable_wan_two_way_nanos / wan)} of it was no longer than the noise of a thread in the same iteration.`,
+        ),
     ),
   );
 }
