@@ -21,6 +21,7 @@
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
 #include "paths/run/processes/child_process.hpp"
+#include "paths/run/processes/companions.hpp"
 #include "paths/run/processes/output_stream.hpp"
 #include "paths/run/processes/system_call.hpp"
 #include "runtime/processes/machine.hpp"
@@ -48,6 +49,8 @@ class Launcher {
 
  private:
   void start(const Launch& process);
+  void start_companions();
+  void end_companions();
   bool any_left() const;
   void wait_for_something();
   void take_signals();
@@ -69,6 +72,7 @@ class Launcher {
   InheritedSettings inherited_;
   base::Descriptor signals_, timer_;
   std::vector<ChildProcess> children_;
+  Companions companions_{inherited_};
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
@@ -103,14 +107,41 @@ Launcher::~Launcher() {
 }
 
 int Launcher::run(const std::vector<Launch>& processes) {
+  start_companions();
   for (const Launch& process : processes) start(process);
   while (any_left()) {
     wait_for_something();
     copy_output();
     take_signals();
   }
+  end_companions();
   deliver_output();
   return exit_code_;
+}
+
+void Launcher::start_companions() {
+  for (const Launch& one : options_.companions) {
+    Pipe err = make_pipe();
+    copiers_.emplace_back(std::move(err.read), err_, one.host + " companion| ");
+    companions_.start(one, std::move(err.write));
+  }
+}
+
+/// Stops the companions and waits until they have ended.
+void Launcher::end_companions() {
+  if (!companions_.are_stopped()) {
+    companions_.stop(SIGTERM);
+    set_timer(seconds_to_end, false);
+  }
+  while (companions_.any_left()) {
+    wait_for_something();
+    copy_output();
+    take_signals();
+  }
+  if (const std::size_t count = companions_.restarts(); exit_code_ == 0 && count > 0)
+    message_ =
+        fmt::format("paths run: {} next to the hosts ended and was started again {} time{}\n",
+                    options_.companions.front().command[0], count, count == 1 ? "" : "s");
 }
 
 void Launcher::start(const Launch& process) {
@@ -141,6 +172,7 @@ void Launcher::wait_for_something() {
     watched.push_back({child.end(), POLLIN, 0});
     watched.push_back({child.state_readable(), POLLIN, 0});
   }
+  for (const int end : companions_.ends()) watched.push_back({end, POLLIN, 0});
   // Some descriptors are negative; poll() ignores negative descriptors.
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) check_system_call(-1, "poll");
 }
@@ -248,6 +280,11 @@ void Launcher::collect_ended() {
     collect_ended_into(failed);
   }
   if (failed.child != nullptr && !stopping_) note_failure(*failed.child, failed.status);
+  if (const auto failure = companions_.collect_ended()) {
+    exit_code_ = failure->exit_code;
+    message_ = fmt::format("paths run: {}; the hosts were stopped\n", failure->text);
+    stop_all(SIGTERM);
+  }
   read_states();
 }
 
@@ -343,6 +380,7 @@ void Launcher::fail(const ChildProcess& child, const std::string& how, int exit_
 
 void Launcher::stop_all(int signal) {
   for (const ChildProcess& child : children_) child.send_signal(signal);
+  companions_.stop(signal);
   if (std::exchange(stopping_, true)) return;
   if (!is_delivering_) set_timer(seconds_to_end, false);
 }

@@ -26,6 +26,8 @@ struct Launch {
   /// output lines are printed as "host| line", and its input is empty.
   bool plain = false;
   bool is_host = true;  ///< if false, `host` is a description, such as "the switch of alpha"
+  /// Whether the process gets a process group of its own. All processes of the group end with it.
+  bool has_own_group = false;
 };
 
 struct LaunchOptions {
@@ -36,18 +38,25 @@ struct LaunchOptions {
   base::Nanos reader_deadline = std::chrono::minutes(1);
   /// If true, launch() fails if all host processes exit with 0 and none of them has run threads.
   bool must_join = false;
+  /// Programs that run next to the processes, as a load of the machine. They start first. When one
+  /// of them exits with 0, launch() starts it again. They are stopped like other processes when all
+  /// other processes have ended. `Launch::host` names the host that the program runs next to. Only
+  /// its standard error is printed. All processes of a companion's group end with it.
+  /// Requires: Launch::has_own_group; not Launch::plain.
+  std::vector<Launch> companions = {};
 };
 
 /// Starts all processes and returns when all have ended. Returns 0 if each process exited with code
 /// 0.
 ///
 /// A process fails if it exits with a code other than 0, is killed by a signal, or exits with 0
-/// before its threads have ended. The first failure stops the other processes that launch() has
-/// started: they get SIGTERM, then SIGKILL after two seconds. A message on `options.err` tells
-/// which process failed, and how. The result is then 2 if that process exited with 2 (wrong usage
-/// or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to the calling process stop all processes in
-/// the same way. A second signal kills all processes. Each of these signals also ends the wait for
-/// a reader of the output. If the calling thread ends, the kernel kills all processes.
+/// before its threads have ended. A companion also fails if it exits with 0 within a second. The
+/// first failure stops the other processes that launch() has started: they get SIGTERM, then
+/// SIGKILL after two seconds. A message on `options.err` tells which process failed, and how. The
+/// result is then 2 if that process exited with 2 (wrong usage or config), otherwise 1. SIGINT,
+/// SIGTERM and SIGHUP to the calling process stop all processes in the same way. A second signal
+/// kills all processes. Each of these signals also ends the wait for a reader of the output. If the
+/// calling thread ends, the kernel kills all processes.
 ///
 /// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});

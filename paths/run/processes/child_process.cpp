@@ -57,11 +57,12 @@ class Arguments {
 };
 
 /// Code of the child process between fork() and execve(), where only system calls are allowed.
-[[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, int state,
+[[noreturn]] void run_child(const Launch& launch, Arguments& arguments, int out, int err, int state,
                             pid_t parent, const InheritedSettings& inherited) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(not_started);
-  if (!plain) {
+  if (launch.has_own_group) setpgid(0, 0);
+  if (!launch.plain) {
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (nothing > STDERR_FILENO) close(nothing);
@@ -104,7 +105,9 @@ ChildProcess::ChildProcess(const Launch& launch, int out, int err,
   const pid_t parent = getpid();
   pid_ = check_system_call(fork(), "fork");
   if (pid_ == 0)
-    run_child(arguments, launch.plain, out, err, sockets.of_process.get(), parent, inherited);
+    run_child(launch, arguments, out, err, sockets.of_process.get(), parent, inherited);
+  // The child process may not have called setpgid() yet when it gets its first signal.
+  if (launch.has_own_group) setpgid(pid_, pid_);
   const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
   if (end < 0) {
     kill_now();
@@ -114,7 +117,7 @@ ChildProcess::ChildProcess(const Launch& launch, int out, int err,
 }
 
 void ChildProcess::send_signal(int number) const {
-  if (!has_ended()) kill(pid_, number);
+  if (!has_ended()) kill(launch_->has_own_group ? -pid_ : pid_, number);
 }
 
 bool ChildProcess::is_dying() const {
@@ -129,7 +132,16 @@ bool ChildProcess::is_dying() const {
 }
 
 bool ChildProcess::collect_exit(int& status) {
-  if (has_ended() || waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  if (has_ended()) return false;
+  if (launch_->has_own_group) {
+    // Kills the rest of the group first, because the group's number may have another meaning after
+    // waitpid().
+    siginfo_t ended{};
+    if (waitid(P_PID, pid_, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != pid_)
+      return false;
+    send_signal(SIGKILL);
+  }
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
   end_.close();
   state_.read();
   has_left_at_once_ = status == 0 && !threads();
@@ -137,7 +149,7 @@ bool ChildProcess::collect_exit(int& status) {
 }
 
 void ChildProcess::kill_now() {
-  kill(pid_, SIGKILL);
+  kill(launch_->has_own_group ? -pid_ : pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
   end_.close();
 }

@@ -42,14 +42,15 @@ class ChildProcess {
   ChildProcess(const Launch& launch, int out, int err, const InheritedSettings& inherited);
 
   const Launch& launch() const { return *launch_; }
+  /// Sends the signal to the process, or to its process group if it has a group of its own.
   void send_signal(int number) const;
   /// Returns whether the process has ended and its exit was collected.
   bool has_ended() const { return !end_; }
   /// Returns whether the kernel is ending the process. Peers of the process may lose their
   /// connections to it before collect_exit() reports that the process has ended.
   bool is_dying() const;
-  /// Collects the exit of the process. Returns false if the process has not ended, or if its exit
-  /// was collected before.
+  /// Collects the exit of the process, and kills the rest of its own process group. Returns false
+  /// if the process has not ended, or if its exit was collected before.
   bool collect_exit(int& status);
   /// Kills the process and collects its exit.
   void kill_now();
