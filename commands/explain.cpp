@@ -204,6 +204,8 @@ std::string row_text(const tuner::Decision& row, groups::Reason reason) {
   if (!row.why.next.empty())
     figures.push_back(
         fmt::format("next best {} {}", row.why.next, rounded_time(row.why.next_time, 1)));
+  if (!row.why.candidates.empty()) figures.push_back("only among " + row.why.candidates);
+  if (!row.why.under.empty()) figures.push_back(fmt::format("next to '{}'", row.why.under));
   return figures.empty() ? text : fmt::format("{} ({})", text, fmt::join(figures, ", "));
 }
 

@@ -31,7 +31,9 @@ ExplanationReport::Row row_of(const tuner::Decision& decision) {
           .note = decision.note,
           .measured_nanos = decision.why.time.count(),
           .runs = decision.why.runs,
-          .spread_percent = decision.why.spread};
+          .spread_percent = decision.why.spread,
+          .candidates = decision.why.candidates,
+          .under = decision.why.under};
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ struct ExplanationReport {
     std::int64_t measured_nanos = 0;
     std::uint64_t runs = 0;
     double spread_percent = 0;
+    std::string candidates, under;  ///< as tuner::Evidence has them
   };
 
   std::string_view collective;
@@ -141,6 +142,12 @@ void describe(Visitor& visit, const ExplanationReport::Row& row) {
   visit.field("runs", row.runs, units::count, "Runs of the measurement.");
   visit.field("spread_percent", row.spread_percent, units::none,
               "Spread of the measured times in percent.");
+  visit.field("candidates", row.candidates, units::none,
+              "Schedules among which tuning chose, such as trees.",
+              left_out(row.candidates.empty(), "if it chose among all"));
+  visit.field("under", row.under, units::none,
+              "Program that ran next to each host during the measurement.",
+              left_out(row.under.empty(), "if the hosts were idle"));
 }
 
 template <class Visitor>

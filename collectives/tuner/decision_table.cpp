@@ -70,6 +70,8 @@ Evidence read_evidence(const Settings& value, Mistakes& mistakes) {
   why.runs = static_cast<std::uint64_t>(
       reader.integer("runs", 0, 0, std::numeric_limits<std::int64_t>::max()));
   why.spread = reader.number("spread_percent", 0, 0, spread_most);
+  why.candidates = reader.word("candidates", "");
+  why.under = reader.word("under", "");
   reader.finish();
   return why;
 }
@@ -227,6 +229,22 @@ double distance(const DecisionSection& section, const Shape& shape) {
   return std::max({1.0, section.hosts.least / hosts, hosts / section.hosts.most});
 }
 
+/// Returns the text as a YAML string in double quotes.
+std::string quoted(const std::string& text) {
+  constexpr unsigned char first_printed = 0x20;
+  std::string result = "\"";
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code < first_printed) {
+      result += fmt::format("\\x{:02x}", code);
+      continue;
+    }
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result + '"';
+}
+
 std::string why_text(const Evidence& why) {
   std::string text;
   const auto add = [&](std::string_view key, const std::string& value) {
@@ -238,17 +256,9 @@ std::string why_text(const Evidence& why) {
   if (why.next_time.count() > 0) add("next_time", base::format_time(why.next_time));
   if (why.runs > 0) add("runs", std::to_string(why.runs));
   if (why.spread > 0) add("spread_percent", fmt::format("{:.1f}", why.spread));
+  if (!why.candidates.empty()) add("candidates", why.candidates);
+  if (!why.under.empty()) add("under", quoted(why.under));
   return text;
-}
-
-/// Returns the text as a YAML string in double quotes.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + '"';
 }
 
 std::string row_text(const Decision& row) {

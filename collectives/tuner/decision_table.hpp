@@ -26,6 +26,9 @@ struct Evidence {
   base::Nanos next_time{0};  ///< measured time of the second choice; 0 = not measured
   std::uint64_t runs = 0;    ///< number of runs of all candidates
   double spread = 0;         ///< relative spread of the samples, in percent
+  /// Name of the schedules among which the search chose, such as "trees"; "" = all.
+  std::string candidates = {};
+  std::string under = {};  ///< program that ran on the hosts during the measurement; "" = none
 };
 
 /// A row of a table: the schedule for sizes up to `up_to` that are above the `up_to` of the

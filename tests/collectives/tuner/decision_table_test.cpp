@@ -25,7 +25,8 @@ allreduce:
       - up_to: 2KiB
         use: recursive_doubling
         why:
-          {time: 31ms, predicted: 30.2ms, next: "tree:shape=flat", next_time: 33.1ms, runs: 12}
+          {time: 31ms, predicted: 30.2ms, next: "tree:shape=flat", next_time: 33.1ms, runs: 12,
+           candidates: trees, under: "sh -c \"a\\nb\""}
       - {up_to: 64KiB, use: "multilevel:shapes=flat/knomial,arity=4"}
       - up_to: inf
         use: "multilevel:shapes=flat/chain"
@@ -214,5 +215,7 @@ TEST_CASE("decisions: a printed table reads back to the same rows") {
     CHECK(now.note == before.note);
     CHECK(now.why.time == before.why.time);
     CHECK(now.why.next == before.why.next);
+    CHECK(now.why.candidates == before.why.candidates);
+    CHECK(now.why.under == before.why.under);
   }
 }
