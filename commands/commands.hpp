@@ -48,11 +48,14 @@ struct RunOptions {
   std::string trace;
   std::string run_key;  ///< file of the run key; "" = none
   std::vector<std::string> program;
+  /// Program with its arguments that runs next to each host, as a load; empty = none.
+  std::vector<std::string> companion;
   paths::Overrides overrides;
 };
 
 /// For each host of the config that has an address of this machine, runs a program in a process of
 /// its own. On the virtual clock, runs all hosts in one process. Returns the exit code.
+/// Requires: no companion on the virtual clock.
 int run_hosts(RunOptions& options);
 
 /// Runs the program `paths`. `commit` is the commit that `--version` prints.

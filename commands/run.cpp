@@ -188,6 +188,19 @@ void check_reachable(const std::string& file, const paths::Plan& plan,
                                addresses[host], why));
 }
 
+/// Returns the options of launch() for these hosts, with a companion for each host.
+paths::LaunchOptions launch_options(const RunOptions& options, const paths::Plan& plan,
+                                    const std::vector<std::uint32_t>& hosts) {
+  paths::LaunchOptions launching = launch_options(plan);
+  if (options.companion.empty()) return launching;
+  for (const std::uint32_t host : hosts)
+    launching.companions.push_back({.host = plan.hosts[host].name,
+                                    .command = options.companion,
+                                    .variables = {},
+                                    .has_own_group = true});
+  return launching;
+}
+
 int run_steady(const RunOptions& options, const paths::Plan& plan,
                const std::vector<std::string>& words) {
   const auto hosts = paths::hosts_on_this_machine(plan);
@@ -224,7 +237,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
     note_file(paths::switch_address(plan, cluster));
   }
   const paths::SocketCleaner cleaner(std::move(addresses));
-  return paths::launch(processes, launch_options(plan));
+  return paths::launch(processes, launch_options(options, plan, hosts));
 }
 
 }  // namespace
@@ -239,6 +252,7 @@ int run_hosts(RunOptions& options) {
   options.file = copy.file();
   std::vector<std::string> words = options.program;
   words[0] = found_program(words[0]);
+  if (!options.companion.empty()) options.companion[0] = found_program(options.companion[0]);
   if (options.clock == "virtual") {
     paths::find_run_key(options.run_key);  // so that the program does not inherit the key
     return run_virtual(options, plan, std::move(words));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/tune.cpp — `paths tune`: search for the fastest schedules by running them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,6 +31,7 @@ struct TuneCommand {
   RunOptions run;
   TuneOptions tune;
   std::string trace;  ///< trace of the run whose sizes are tuned; "" = none
+  bool has_companion = false;
 };
 
 constexpr std::size_t sizes_max = 12;  // maximum number of sizes that are tuned for a collective
@@ -102,6 +104,26 @@ void take_used_sizes(TuneCommand& command, const paths::Plan& plan) {
                        names.empty() ? "" : ", by the named collectives"));
 }
 
+/// Throws: ConfigError if a program is given without `--under`, `--under` without a program, or
+///         both on the virtual clock.
+void check_companion(const TuneCommand& command) {
+  const std::vector<std::string>& program = command.run.companion;
+  const auto refuse = [](const std::string& why) {
+    throw base::ConfigError({{base::Position{"command line", 0, 0}, why}});
+  };
+  if (!command.has_companion && !program.empty())
+    refuse(
+        fmt::format("expected one config, found '{}', too; --under runs a program next to each "
+                    "host",
+                    program.front()));
+  if (command.has_companion && program.empty())
+    refuse("--under: expected a program and its arguments, such as: --under -- PROGRAM --size 8");
+  if (command.has_companion && command.run.clock == "virtual")
+    refuse(
+        "--under: expected the steady clock, because the time of another program has no effect "
+        "on the virtual clock");
+}
+
 /// Checks the options before any host starts. Without this check, each host would report the same
 /// mistakes.
 void check_options(TuneCommand& command, const base::Settings& config) {
@@ -115,6 +137,8 @@ void check_options(TuneCommand& command, const base::Settings& config) {
 }
 
 int tune(TuneCommand& command) {
+  check_companion(command);
+  command.tune.under = fmt::format("{}", fmt::join(command.run.companion, " "));
   const ConfigCopy copy(command.run.file);
   check_options(command, copy.settings());
   command.run.file = copy.file();
@@ -139,6 +163,7 @@ int tune(TuneCommand& command) {
     words.emplace_back("--cell");
     words.push_back(cell);
   }
+  if (!command.tune.under.empty()) words.push_back("--under=" + command.tune.under);
   return run_hosts(command.run);
 }
 
@@ -165,6 +190,7 @@ void add_tuning_host_command(CLI::App& app, int& exit_code) {
   command->group("");  // hides the command in the help
   add_tune_options(*command, *options);
   command->add_option("--cell", options->cells, "collective with one size in bytes");
+  command->add_option("--under", options->under, "program that runs next to each host");
   command->callback([options, &exit_code] { exit_code = tune_as_host(*options); });
 }
 
@@ -190,6 +216,12 @@ void add_tune_command(CLI::App& app, int& exit_code) {
                    "expensive collective first")
       ->type_name("TRACE")
       ->excludes("--sizes");
+  command->add_flag("--under", options->has_companion,
+                    "run PROGRAM next to each host during all measurements. It is started\n"
+                    "again when it ends, and stopped at the end");
+  command->add_option("PROGRAM", options->run.companion,
+                      "with --under, after --: a program next to paths or in PATH, and\n"
+                      "its arguments");
   add_run_key_option(*command, options->run.run_key);
   add_override_options(*command, options->run.overrides);
   set_examples(*command,

@@ -192,7 +192,8 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   if (std::filesystem::exists(options_.output)) old_ = tuner::load_decision_table(options_.output);
   log_ = std::make_unique<RunLog>(
       samples_file(options_.output),
-      fmt::format("config {}, {} clock", plan.digest.text(), is_exact_ ? "virtual" : "steady"));
+      fmt::format("config {}, {} clock{}", plan.digest.text(), is_exact_ ? "virtual" : "steady",
+                  options_.under.empty() ? "" : ", under " + options_.under));
   print_estimate();
 }
 
@@ -232,9 +233,10 @@ void TuningRun::print_estimate() {
                                          selector_->network(), worst_order(call_of(collective)));
       sum += runs * (best.price.time + around);
     }
-  fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock\n",
+  fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock{}\n",
              sizes, options_.search, runs, std::chrono::duration<double>(sum).count(),
-             is_exact_ ? "virtual" : "steady");
+             is_exact_ ? "virtual" : "steady",
+             options_.under.empty() ? "" : ", or more because of the program next to each host");
   if (log_->remaining() > 0)
     fmt::print("{} runs are taken from {}\n", log_->remaining(), samples_file(options_.output));
   std::fflush(stdout);
@@ -342,9 +344,10 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
-  // If predictions rely on assumed costs of hosts, schedules with a larger predicted time may also
-  // enter the race.
-  options.delta = is_exact_ || selector_->stated_costs() != nullptr ? 0.5 : 1.0;
+  // If predictions rely on assumed costs of hosts, or if another program uses the hosts, schedules
+  // with a larger predicted time may also enter the race.
+  const bool has_costs = selector_->stated_costs() != nullptr && options_.under.empty();
+  options.delta = is_exact_ || has_costs ? 0.5 : 1.0;
   std::map<tuner::Bytes, tuner::Schedules> schedules;
   tuner::TableTask task;
   task.sizes = sizes_of(collective);
@@ -420,6 +423,16 @@ tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   return section;
 }
 
+/// Returns the rows of a tuned table. Their evidence names how they were tuned.
+std::vector<tuner::Decision> TuningRun::rows_of(const tuner::Table& table) const {
+  std::vector<tuner::Decision> rows = tuner::decisions_of(table);
+  for (tuner::Decision& row : rows) {
+    if (options_.candidates == trees) row.why.candidates = options_.candidates;
+    row.why.under = options_.under;
+  }
+  return rows;
+}
+
 std::vector<tuner::DecisionSection> TuningRun::sections() const {
   std::vector<tuner::DecisionSection> all;
   if (old_) all = old_->sections();
@@ -427,7 +440,7 @@ std::vector<tuner::DecisionSection> TuningRun::sections() const {
   for (const Tuned& tuned : tuned_) {
     if (tuned.table.runs > 0 && !has_measured(tuned.table)) continue;
     tuner::DecisionSection section = section_of(tuned.collective);
-    section.rows = tuner::decisions_of(tuned.table);
+    section.rows = rows_of(tuned.table);
     for (const tuner::Violation& one : slow)
       if (one.slow.collective == tuned.collective) note_violation(section.rows, one);
     const auto before = std::find_if(all.begin(), all.end(), [&](const auto& other) {

@@ -31,6 +31,7 @@ struct TuneOptions {
   std::string search = "race";  ///< name of a search
   /// Schedules among which the search chooses: "all", or "trees" for tuner::families_of_paper().
   std::string candidates = "all";
+  std::string under;  ///< program that runs next to each host, with its arguments; "" = none
   std::uint64_t seed = 1;
 };
 
@@ -40,7 +41,8 @@ struct TuneOptions {
 /// exact.
 ///
 /// The time of each run is written to `output` + ".samples" immediately. If a tune is interrupted,
-/// a later tune with the same config and clock uses these times instead of repeating the runs.
+/// a later tune with the same config, clock and program next to the hosts uses these times instead
+/// of repeating the runs.
 ///
 /// Thread-safe: one object serves all threads of a process.
 /// Paper: Vadhiyar, Fagg and Dongarra 2004.
@@ -93,6 +95,7 @@ class TuningRun {
                                       const Request& request) const;
   std::vector<tuner::Violation> violations() const;
   tuner::DecisionSection section_of(collectives::Collective collective) const;
+  std::vector<tuner::Decision> rows_of(const tuner::Table& table) const;
   std::vector<tuner::DecisionSection> sections() const;
 
   const TuneOptions options_;

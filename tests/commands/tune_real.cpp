@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/commands/tune_real.cpp — `paths tune` with hosts on the virtual and on the steady clock,
 // and the tables that it writes.
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +12,16 @@
 #include <string>
 
 #include "collectives/tuner/decision_table.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
 namespace {
 
 using Catch::Contains;
+using namespace std::chrono_literals;
 
 test_support::Said paths_program(const std::string& words) {
   return test_support::run_shell(
@@ -229,6 +233,72 @@ TEST_CASE("tune: processes run the schedules and the table names their figures")
   CHECK(row.why.time.count() > 10'000'000);
 }
 
+namespace {
+
+/// Returns a program that counts for about 2 s, and that appends the number of its process to
+/// `file`.
+std::string counting(const std::string& file) {
+  return "sh -c 'echo $$ >> " + file +
+         "; end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done'";
+}
+
+/// Waits a limited time until no process of the file is left. Returns whether all have ended.
+bool have_all_ended(const std::string& file) {
+  std::ifstream lines(file);
+  for (pid_t pid; lines >> pid;) {
+    for (int i = 0; i < 500 && kill(pid, 0) == 0; ++i) test_support::pause(10ms);
+    if (kill(pid, 0) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("tune: under a program it runs next to each host and the table names it") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml"), pids = folder.file("pids");
+  const std::string words =
+      "tune " + file + " -o " + table + " --collective allreduce --sizes 64B --under -- ";
+  const auto said = paths_program(words + counting(pids));
+  CAPTURE(said.text);
+  if (said.exit_code == 1 && Contains("the machine was too busy").match(said.text))
+    return test_support::skip("other processes disturb all measurements");
+  REQUIRE(said.exit_code == 0);
+  CHECK_THAT(said.text, Contains(", or more because of the program next to each host"));
+  CHECK(lines_of(read(pids)) >= 4);  // one process for each host
+  CHECK(have_all_ended(pids));
+  const auto decisions = tuner::load_decision_table(table);
+  REQUIRE(decisions->sections().size() == 1);
+  CHECK_THAT(decisions->sections()[0].rows.front().why.under, Contains("sh -c echo $$ >> "));
+  CHECK_THAT(
+      paths_program("explain " + file + " --collective allreduce --size 64B --decisions " + table)
+          .text,
+      Contains(", next to 'sh -c echo $$ >> "));
+  CHECK_THAT(read(table + ".samples"), Contains("steady clock, under sh -c echo"));
+}
+
+TEST_CASE("tune: a signal or a failing program leaves no process of the program") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml"), pids = folder.file("pids");
+  const std::string words =
+      "tune " + file + " -o " + table + " --collective allreduce --sizes 64B --under -- ";
+  auto tune = test_support::start_command(PATHS_BUILD_BIN_DIR "/paths " + words + counting(pids));
+  REQUIRE(tune.says("1 sizes to tune"));
+  tune.signal_it(SIGINT);
+  CHECK(tune.end() == 1);
+  CHECK_THAT(tune.text(), Contains("paths run: stopped by Interrupt"));
+  CHECK(lines_of(read(pids)) >= 4);
+  CHECK(have_all_ended(pids));
+  std::filesystem::remove(pids);
+  const auto failed = paths_program(words + "sh -c 'echo $$ >> " + pids + "; sleep 1.5; exit 7'");
+  CAPTURE(failed.text);
+  CHECK(failed.exit_code == 1);
+  CHECK_THAT(failed.text, Contains("sh next to host a-0 ended with exit code 7"));
+  CHECK(have_all_ended(pids));
+}
+
 TEST_CASE("tune: wrong options are refused before any host starts") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
@@ -244,6 +314,10 @@ TEST_CASE("tune: wrong options are refused before any host starts") {
   refused("--tuner rase", "did you mean 'race'?");
   refused("--candidates trees --collective alltoall",
           "--candidates trees: expected collectives that trees do, found alltoall");
+  refused("--under -- no_such_program", "found no 'no_such_program'");
+  refused("--under", "--under: expected a program and its arguments");
+  refused("--clock virtual --under -- sleep 9", "--under: expected the steady clock");
+  refused("-- sleep 9", "expected one config, found 'sleep', too; --under runs a program");
   const std::string alone = folder.write("alone.yaml", "clusters: {a: {hosts: 1}}\nlanes:\n");
   const auto said = paths_program("tune " + alone + " -o " + table);
   CHECK(said.exit_code == 2);
