@@ -366,6 +366,8 @@ WorkFigures measure_work(paths::Thread& thread) {
   return measurement.figures();
 }
 
+Nanos expected_time_of_work() { return BatchPace::apart * tuning::StopRule().batches_least; }
+
 Cost cost_of_frames(Nanos latency, double bits_per_second, std::uint64_t frame_bytes,
                     bool is_virtual) {
   const auto samples = static_cast<double>(samples_of_batch(is_virtual));

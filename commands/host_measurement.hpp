@@ -99,6 +99,8 @@ class WorkMeasurement {
 /// Measures sums and copies of doubles on this host, with blocks of 64 KiB.
 /// Requires: the steady clock.
 WorkFigures measure_work(paths::Thread& thread);
+/// Returns the expected duration of measure_work().
+base::Nanos expected_time_of_work();
 
 /// Returns the expected time and traffic of measure_frames().
 Cost cost_of_frames(base::Nanos latency, double bits_per_second, std::uint64_t frame_bytes,

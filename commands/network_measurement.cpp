@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -56,6 +57,58 @@ void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& first
         fmt::format("expected a link for every two clusters, each way; there is none from {}; "
                     "`links: {{all: {{}}}}` declares them all",
                     fmt::join(missing, ", ")));
+}
+
+/// Returns how many streams of `rate` bits per second a link can carry at the same time, as the
+/// config states it; nullopt = unlimited.
+std::optional<std::size_t> streams_on(const paths::HopLink& hop, double rate) {
+  constexpr double rounding = 1e-6;  // the quotient of equal rates may be slightly below 1
+  if (!hop.is_there() || rate <= 0) return std::nullopt;
+  const tuning::Link link = paths::link_of(hop);
+  double together = link.model.at(Nanos(0)).bits_per_second;
+  if (link.has_streams() && link.streams > 0) {
+    const double streams = link.stream_rate * static_cast<double>(link.streams);
+    together = together > 0 ? std::min(together, streams) : streams;
+  }
+  if (together <= 0) return std::nullopt;
+  return static_cast<std::size_t>(together / rate + rounding);
+}
+
+/// Returns how many pairs of hosts can send at `rate` bits per second at the same time. All links
+/// on the ways between these hosts can limit the number.
+std::size_t streams_of(const paths::Plan& plan, const LinkTask& task, double rate) {
+  const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
+  std::map<std::string, std::size_t> used;
+  std::size_t streams = 0;
+  for (const HostPair& pair : pairs_of(task, most)) {
+    for (const paths::Hop& hop : paths::way_between(plan, pair.from, pair.to))
+      for (const paths::HopLink* const link : {&hop.outgoing, &hop.across, &hop.receiving})
+        if (const auto carried = streams_on(*link, rate); carried && ++used[link->name] > *carried)
+          return std::max<std::size_t>(1, streams);
+    ++streams;
+  }
+  return streams;
+}
+
+/// Returns those of `hosts` that are in the cluster with most of them.
+std::vector<std::uint32_t> largest_cluster(const paths::Plan& plan,
+                                           const std::vector<std::uint32_t>& hosts) {
+  std::vector<std::vector<std::uint32_t>> clusters(plan.clusters.size());
+  for (const std::uint32_t host : hosts) clusters[plan.hosts[host].cluster].push_back(host);
+  return *std::max_element(
+      clusters.begin(), clusters.end(),
+      [](const auto& left, const auto& right) { return left.size() < right.size(); });
+}
+
+/// Returns the expected duration of the measurements of folds and copies, and of the time in which
+/// the hosts of the largest cluster wake up. `cores` is 0 if that time is not measured.
+Nanos expected_time_without_links(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
+                                  std::uint32_t cores) {
+  const std::vector<std::uint32_t> waking = largest_cluster(plan, hosts);
+  if (cores == 0 || waking.size() < 2) return expected_time_of_work();
+  return expected_time_of_work() +
+         expected_time_of_step_measurement(waking.size(),
+                                           paths::cost_of(plan, waking[0], waking[1]).latency);
 }
 
 }  // namespace
@@ -190,17 +243,12 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
       const Test& test = tests_[number];
       const std::uint32_t from = test.task.sources.front(), to = test.task.targets.front();
       paths::WayCost way = paths::cost_of(plan, from, to);
-      tuning::Link link;
-      if (test.from != test.to)
-        if (const auto crossing = paths::crossing(plan, test.from, to); crossing.link.is_there())
-          link = paths::link_of(crossing.link);
-      const bool is_reported = way.latency > 0ns || way.bits_per_second > 0 || link.has_streams();
+      const bool is_reported = way.latency > 0ns || way.bits_per_second > 0;
       is_guess = is_guess || !is_reported;
       if (!is_reported)
         way = test.from == test.to ? paths::WayCost{1e9, 100us} : paths::WayCost{1e8, 10ms};
-      if (link.has_streams()) way.bits_per_second = link.stream_rate;
       Cost cost = cost_of(test.task, way.latency, way.bits_per_second,
-                          link.has_streams() && link.streams > 0 ? link.streams : 1);
+                          is_reported ? streams_of(plan, test.task, way.bits_per_second) : 1);
       if (has_costs_ && way.latency < frames_measured_below) {
         const Cost frames =
             cost_of_frames(way.latency, way.bits_per_second, frame_bytes_, is_virtual_);
@@ -212,6 +260,8 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
     }
     expected_.time += longest;
   }
+  if (has_costs_ && !is_virtual_)
+    expected_.time += expected_time_without_links(plan, hosts_, cores_);
   if (is_speaking_ && !options_.output.empty())
     base::say(
         fmt::format("measure: {} links and networks in {} rounds: about {:.0f} s and {:.1f} "
@@ -254,22 +304,17 @@ void NetworkMeasurement::run(paths::Thread& thread) {
 /// - the costs of frames or the latency inside the cluster were not measured.
 void NetworkMeasurement::measure_wake_up(paths::Thread& thread, paths::MessageGroup& group) {
   if (!has_costs_ || cores_ == 0) return;
-  std::vector<std::vector<std::uint32_t>> clusters(clusters_.size());
-  for (const std::uint32_t host : hosts_)
-    clusters[thread.host().plan().hosts[host].cluster].push_back(host);
-  const auto largest = std::max_element(
-      clusters.begin(), clusters.end(),
-      [](const auto& left, const auto& right) { return left.size() < right.size(); });
-  const std::vector<std::uint32_t>& hosts = *largest;
-  const std::uint32_t self = thread.host().index(), first = hosts_.front(), leader = hosts.front();
+  const paths::Plan& plan = thread.host().plan();
+  const std::vector<std::uint32_t> hosts = largest_cluster(plan, hosts_);
   if (hosts.size() < 2) return;
+  const std::uint32_t self = thread.host().index(), first = hosts_.front(), leader = hosts.front();
   Nanos step{0};
   if (std::find(hosts.begin(), hosts.end(), self) != hosts.end())
     step = measure_step(thread, hosts);
   if (self == leader && self != first) group.send(first, rounds_channel, base::Payload::of(step));
   if (self != first) return;
   if (self != leader) step = patiently(group.receive(leader, rounds_channel)).read<Nanos>();
-  const auto& cluster = network_.clusters[static_cast<std::size_t>(largest - clusters.begin())];
+  const auto& cluster = network_.clusters[plan.hosts[leader].cluster];
   if (!network_.costs || !cluster.network) return;
   const auto frames = network_.costs->between(cluster.name, cluster.name);
   if (frames == nullptr) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 
 #include "groups/clocked_run.hpp"
@@ -39,6 +40,17 @@ base::Nanos measure_step(paths::Thread& thread, const std::vector<std::uint32_t>
     least = std::min(least, times[rounds_of_batch / 2]);
   }
   return least / steps;
+}
+
+base::Nanos expected_time_of_step_measurement(std::size_t hosts, base::Nanos latency) {
+  // Time of hosts that share a machine, for a message.
+  constexpr base::Nanos of_message = std::chrono::microseconds(100);
+  // run_clocked() takes two allreduces and the time of three before the start, and two after it.
+  constexpr int operations = 8;
+  const base::Nanos operation =
+      static_cast<base::Nanos::rep>(std::bit_width(hosts - 1)) * (latency + of_message);
+  return batches * static_cast<base::Nanos::rep>(rounds_of_batch) *
+         (operations * operation + groups::spare_time_before_start);
 }
 
 base::Nanos wake_up_of(base::Nanos step, std::size_t hosts, std::size_t cores, base::Nanos latency,

@@ -17,6 +17,10 @@ namespace commands {
 /// Throws: as groups::run_clocked() does.
 base::Nanos measure_step(paths::Thread& thread, const std::vector<std::uint32_t>& hosts);
 
+/// Returns the expected duration of measure_step(). `latency` is the latency between two of the
+/// hosts.
+base::Nanos expected_time_of_step_measurement(std::size_t hosts, base::Nanos latency);
+
 /// Returns the value of HostCosts::wake_up that explains the time of a step, if all hosts are on
 /// one machine. Returns 0 if the step takes no longer than without waking up. `latency` is the
 /// latency between two of the hosts.

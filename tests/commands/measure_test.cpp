@@ -175,6 +175,43 @@ TEST_CASE("if a link is faster than all hosts together the measured rate is a lo
   CHECK_FALSE(slower.link("a", "b").is_least);
 }
 
+TEST_CASE("the expected time and traffic count the streams that the hosts' own networks carry") {
+  const auto check = [](const std::string& link, std::size_t streams) {
+    CAPTURE(link);
+    const Measured measured(
+        "clusters:\n"
+        "  a: {hosts: 4, uplink: switch, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+        "  b: {hosts: 4, uplink: switch, network: {latency: 50us, bandwidth: 100Mbit}}\n"
+        "links: {all: {" +
+        link + "}}\nlanes: {}\n");
+    CHECK(measured.link("a", "b").streams == streams);
+    CHECK(measured.measurement.expected().bytes ==
+          Approx(static_cast<double>(measured.measurement.bytes())).epsilon(0.3));
+    CHECK(as_number(measured.measurement.expected().time) ==
+          Approx(as_number(measured.result.end)).epsilon(0.4));
+  };
+  check("latency: 10ms", 4);
+  check("latency: 10ms, bandwidth: 250Mbit", 2);
+  check("latency: 10ms, bandwidth: 100Mbit", 1);
+}
+
+TEST_CASE("the expected time of costs includes the measurements of folds and of wake-ups") {
+  const auto expected = [](std::size_t hosts, bool has_costs, runtime::ClockKind clock) {
+    // Costs of frames are not measured over such a latency.
+    const test_support::Sim sim(fmt::format(
+        "clusters: {{a: {{hosts: {}, network: {{latency: 2ms}}}}}}\nlanes: {{}}\n", hosts));
+    NetworkMeasurement measurement({"", 16, has_costs});
+    measurement.prepare(sim.plan(), {.clock = clock});
+    return measurement.expected().time;
+  };
+  const auto added = [&](std::size_t hosts, runtime::ClockKind clock) {
+    return expected(hosts, true, clock) - expected(hosts, false, clock);
+  };
+  CHECK(added(2, runtime::ClockKind::steady) > 1s);
+  CHECK(added(8, runtime::ClockKind::steady) > added(2, runtime::ClockKind::steady));
+  CHECK(added(2, runtime::ClockKind::virtual_time) == 0s);
+}
+
 TEST_CASE("each direction of a link is measured separately") {
   const Measured measured(
       "clusters: {a: {hosts: 3}, b: {hosts: 3}}\n"
