@@ -15,6 +15,7 @@
 #include "base/address.hpp"
 #include "base/say.hpp"
 #include "commands/output_file.hpp"
+#include "commands/paper_parameters.hpp"
 #include "commands/wake_up_measurement.hpp"
 #include "paths/host/host.hpp"
 #include "paths/links/emulated_links.hpp"
@@ -441,6 +442,8 @@ void NetworkMeasurement::take(const Test& test, const Figures& figures) {
                           figures.frames.is_usable
                               ? "hosts need " + describe(figures.frames.costs())
                               : "costs of hosts not measured: machine busy"));
+  if (figures.has_frames && figures.frames.is_usable)
+    base::say(paper_lines(name_of(test), figures.frames.costs(), link, frame_bytes_));
 }
 
 void NetworkMeasurement::separate_costs(const Test& test, const FrameFigures& frames,
