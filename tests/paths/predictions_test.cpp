@@ -116,7 +116,7 @@ collectives: {{sum: {{operation: sum, template: f64, algorithm: recursive_doubli
       thread.path("sum").move_value(1.0);
     }
   };
-  const std::string latency = GENERATE("1us", "5ms", "21ms");
+  const std::string latency = GENERATE("1us", "5ms", "21ms", "60ms");
   const TracedRun before(config("1us"), compute), really(config(latency), compute);
   const TimeReport time = asked(before, {.changes = {"link:beta,gamma.latency=" + latency}});
   INFO(latency << '\n' << to_text(time, 20));
