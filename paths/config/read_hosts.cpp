@@ -136,6 +136,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   read_security(reader, reader.take("security"), plan);
+  plan.is_behind_nat = reader.choice("behind", {"nat"}, "") == "nat";
   read_liveness(reader, plan);
   generated.interface = reader.word("address", generated.interface);
   generated.says_interface = reader.has("address");

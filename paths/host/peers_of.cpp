@@ -6,6 +6,7 @@
 
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/exits.hpp"
+#include "paths/wire/source_filter.hpp"
 
 namespace paths {
 namespace {
@@ -46,6 +47,7 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
   if (are_processes) add_meetings(plan, *peers);
   add_switches(plan, *peers);
+  peers->has_fixed_sources = !plan.is_behind_nat && have_fixed_sources(*peers);
   peers->clusters = plan.clusters.size();
   for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);
   peers->graph_of_path.reserve(plan.paths.size());

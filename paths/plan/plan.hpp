@@ -156,6 +156,8 @@ struct Plan {
   Connection connection = Connection::per_path;
   Security security = Security::run;
   bool security_written = false;  ///< whether the config has the key; the key is printed only then
+  /// Whether hosts may connect from addresses that the config does not have (`behind: nat`).
+  bool is_behind_nat = false;
   /// Public keys of the hosts; nullptr unless `security` is Security::keys. The digest of the plan
   /// covers the name of the file with the keys, not the keys. The keys can therefore be replaced
   /// machine by machine.

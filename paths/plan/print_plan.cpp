@@ -195,6 +195,7 @@ void PlanPrinter::print_run() {
   network.add("transport", std::string(plan_.transport->word));
   network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
   if (plan_.security_written) network.add("security", print_security(plan_));
+  if (plan_.is_behind_nat) network.add("behind", "nat");
   if (plan_.liveness.is_written) network.add("liveness", print_liveness(plan_.liveness));
   add("network", network.done());
   if (plan_.deadline_written) add("deadline", base::format_time(plan_.deadline));

@@ -52,6 +52,9 @@ struct Peers {
   bool requires_shared_memory = false;
   /// Whether each host is a process of its own. Processes of a machine may then map elements.
   bool are_processes = false;
+  /// Whether each host connects to other machines only from the address that it has here. Hosts
+  /// then refuse TCP connections from other addresses (source_filter.hpp).
+  bool has_fixed_sources = false;
   /// Whether all paths from one host to another share one connection.
   bool shares_connections = false;
   base::Nanos deadline{0};

@@ -19,6 +19,7 @@
 #include "paths/wire/transport.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/far_network.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/shell.hpp"
@@ -100,48 +101,6 @@ Round draw(runtime::Random& random, bool can_cut) {
   return round;
 }
 
-/// Network namespace for the victim, with a link of its own. Needs root.
-class VictimNetwork {
- public:
-  /// Addresses of the two ends of the link. Test processes that run in parallel use different
-  /// addresses.
-  static std::string near() { return fmt::format("10.213.{}.1", getpid() % 250); }
-  static std::string far() { return fmt::format("10.213.{}.2", getpid() % 250); }
-
-  VictimNetwork() {
-    run(
-        fmt::format("ip netns add {0} && ip link add {1} type veth peer name victim netns {0} && "
-                    "ip addr add {2}/30 dev {1} && ip link set {1} up && "
-                    "ip -n {0} addr add {3}/30 dev victim && ip -n {0} link set victim up && "
-                    "ip -n {0} link set lo up",
-                    name_, link_, near(), far()));
-  }
-  ~VictimNetwork() { run_shell(fmt::format("ip netns del {0}; ip link del {1}", name_, link_)); }
-  VictimNetwork(const VictimNetwork&) = delete;
-  VictimNetwork& operator=(const VictimNetwork&) = delete;
-
-  /// Returns whether this process may make such a network.
-  static bool is_available() {
-    if (geteuid() != 0) return false;
-    try {
-      const VictimNetwork network;
-      return true;
-    } catch (const std::runtime_error&) {
-      return false;
-    }
-  }
-  std::string command() const { return "ip netns exec " + name_ + " "; }
-  void cut() const { run(fmt::format("ip -n {} link set victim down", name_)); }
-
- private:
-  static void run(const std::string& command) {
-    const Said said = run_shell(command);
-    if (said.exit_code != 0) throw std::runtime_error(said.text);
-  }
-  const std::string name_ = fmt::format("paths-faults-{}", getpid());
-  const std::string link_ = fmt::format("pf{}", getpid());
-};
-
 /// The setting `network` of a round, and the addresses of the hosts that follow from it.
 struct Network {
   std::string text;
@@ -152,13 +111,13 @@ struct Network {
     const bool is_cut = round.fault == Fault::cut;
     const bool is_tcp = round.transport == "tcp";
     const int first = is_tcp ? free_ports(static_cast<int>(host_names.size())) : 0;
-    const std::string near = is_cut ? VictimNetwork::near() : "127.0.0.1";
+    const std::string near = is_cut ? FarNetwork::near() : "127.0.0.1";
     text = is_tcp ? fmt::format("port: {}, address: {}, security: run", first, near)
                   : fmt::format("transport: ipc, directory: {}", sockets);
     for (std::size_t i = 0; i < host_names.size(); ++i) {
       const std::string& host = host_names[i];
       const bool is_far = is_cut && host == round.victim;
-      addresses[host] = is_tcp ? fmt::format("tcp://{}:{}", is_far ? VictimNetwork::far() : near,
+      addresses[host] = is_tcp ? fmt::format("tcp://{}:{}", is_far ? FarNetwork::far() : near,
                                              first + static_cast<int>(i))
                                : fmt::format("ipc://{}/{}", sockets, host);
       if (is_far) victim_address = fmt::format(", address: {{{}: \"{}\"}}", host, addresses[host]);
@@ -212,7 +171,7 @@ class Processes {
     const std::string bin = PATHS_BUILD_BIN_DIR;
     REQUIRE(run_shell(fmt::format("{}/paths keygen --run -o {}", bin, key)).exit_code == 0);
     const std::string algorithm = round.algorithm.empty() ? "" : " --algorithm " + round.algorithm;
-    if (round.fault == Fault::cut) network_ = std::make_unique<VictimNetwork>();
+    if (round.fault == Fault::cut) network_ = std::make_unique<FarNetwork>();
     for (const std::string& host : host_names) {
       const bool is_far = network_ != nullptr && host == round.victim;
       processes_.emplace(
@@ -256,7 +215,7 @@ class Processes {
  private:
   std::map<std::string, std::string> addresses_;
   const std::string trace_;
-  std::unique_ptr<VictimNetwork> network_;
+  std::unique_ptr<FarNetwork> network_;
   std::map<std::string, HostProcess> processes_;
 };
 
@@ -436,7 +395,7 @@ void check_round(const Round& round, Figures& figures) {
 }  // namespace
 
 TEST_CASE("liveness: rounds of faults end every survivor in time with the host and its state") {
-  const bool can_cut = VictimNetwork::is_available();
+  const bool can_cut = FarNetwork::is_available();
   if (!can_cut) std::cout << "rounds of faults: no links are cut: that needs root and ip netns\n";
   runtime::Random random(from_environment("PATHS_SEED", 1));
   const std::uint64_t rounds = from_environment("PATHS_FAULTS", 4);

@@ -35,6 +35,17 @@ std::string handshake_refusal(const SocketEvent& event, const std::string& addre
                      address, host);
 }
 
+/// Returns why a process that listens in place of `host` may close connections during the
+/// handshake; "" if it has no known reason.
+std::string reason_of_closing(const Peers& peers, std::uint32_t host) {
+  const std::string filters =
+      peers.has_fixed_sources ? "does not accept the address of this host (its log says so)" : "";
+  if (peers.keyring == nullptr) return filters;
+  const std::string key =
+      "has not the key of " + peers.keyring->owner_text(peers.hosts[host].key_owner);
+  return filters.empty() ? key : fmt::format("{}, or {}", key, filters);
+}
+
 /// Returns an error text if the host name in the first frame of a connection contradicts the key of
 /// the peer; "" otherwise.
 std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& first) {
@@ -125,11 +136,11 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     } else if (event->kind == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) {
       // A CURVE server closes the connection if the client expects a different key. ZeroMQ then
       // retries without end. This host waits until the deadline, because the owner of the expected
-      // key may still start.
-      if (++peer.handshakes_failed == handshakes_failed_max && peers_->keyring != nullptr &&
-          without_key_.insert(address).second)
-        spdlog::warn("host {}: what listens at {} has not the key of {}", peers_->hosts[host_].name,
-                     address, peers_->keyring->owner_text(peers_->hosts[peer.host].key_owner));
+      // key may still start. A host also closes a connection if it does not accept the address.
+      if (const std::string why = reason_of_closing(*peers_, peer.host);
+          ++peer.handshakes_failed == handshakes_failed_max && !why.empty() &&
+          closes_.insert(address).second)
+        spdlog::warn("host {}: what listens at {} {}", peers_->hosts[host_].name, address, why);
     } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
       return lose(peer, handshake_refusal(*event, address, peers_->hosts[peer.host].name));
     } else if (peer.met) {

@@ -59,6 +59,8 @@ Incoming* Router::connection_of(const zmq::message_t& routing_id, zmq::message_t
   descriptors_.note(peer.id, peer.acceptance.first);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
   half_open_.remove(peer.acceptance.first);
+  // A peer without encryption may send a frame before read_events() has shut its connection down.
+  peer.lost = !filter_.accepts(peer.source);
   accepted_as_.emplace(peer.acceptance, std::move(key));
   by_id_.emplace(peer.id, &peer);
   return &peer;
@@ -73,13 +75,18 @@ void Router::read_events(Receiver& receiver) {
       ++accepted.count;
       accepted.source = address_of_peer(event->value);
       if (accepted.source.empty()) continue;  // Unix sockets need no limit: only this user connects
+      if (!filter_.accepts(accepted.source)) {
+        receiver.turned_away(accepted.source, refused_source);
+        if (shut_down_from(event->value, accepted.source)) continue;
+      }
       if (const std::string closed = half_open_.add(event->value, accepted.source); !closed.empty())
         receiver.turned_away(closed, "closed: too many connections that have sent no message");
     } else if (event->kind == ZMQ_EVENT_DISCONNECTED) {
       half_open_.remove(event->value);
       const Accepted& accepted = accepted_[event->value];
       closings_.emplace_back(event->value, accepted.count);
-      if (const std::string why = std::exchange(handshake_failure_, {}); !why.empty())
+      const std::string why = std::exchange(handshake_failure_, {});
+      if (!why.empty() && filter_.accepts(accepted.source))  // otherwise reported above
         receiver.turned_away(accepted.source, why);
     } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
       if (std::exchange(accept_failed_, event->value) != event->value)

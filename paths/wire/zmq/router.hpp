@@ -12,6 +12,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "paths/wire/source_filter.hpp"
 #include "paths/wire/transport.hpp"
 #include "paths/wire/zmq/codec.hpp"
 #include "paths/wire/zmq/descriptors.hpp"
@@ -58,6 +59,8 @@ class Router {
   std::size_t part_bytes = body_part_bytes;
 
   void limit(HalfOpen::Limits limits) { half_open_ = HalfOpen(limits); }
+  /// Makes the socket refuse connections from addresses that `filter` does not accept.
+  void filter(SourceFilter filter) { filter_ = std::move(filter); }
   /// Returns the connection with this id; nullptr if there is none.
   Incoming* find(ConnectionId connection);
   const Incoming* find(ConnectionId connection) const;
@@ -86,6 +89,7 @@ class Router {
   std::unordered_map<ConnectionId, Incoming*> by_id_;   // points into peers_
   std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
+  SourceFilter filter_;
   HalfOpen half_open_;
   std::vector<Acceptance> closings_;  // closed connections whose loss has not been reported yet
   // Reason why the handshake failed on the connection whose end ZeroMQ reports next; "" if the

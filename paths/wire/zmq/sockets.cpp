@@ -43,6 +43,14 @@ const Keyring* keyring_for(const Peers& peers, const std::string& address) {
   return socket_file(address).empty() ? peers.keyring.get() : nullptr;
 }
 
+/// Returns the address for zmq_connect() of a peer at the TCP address `address`. The connection
+/// comes from any port of `source`, or from an address that the system chooses if `source` is "".
+std::string with_source(const std::string& address, const std::string& source) {
+  if (source.empty()) return address;
+  const auto start = address.find("://") + 3;
+  return fmt::format("{}{}:0;{}", address.substr(0, start), source, address.substr(start));
+}
+
 /// Returns the limits for connections on which no message has arrived. The limits allow all
 /// connections of the plan, and one connection per host for lanes. Peers may make all of these
 /// connections at the same time and from the same address.
@@ -107,6 +115,8 @@ void Sockets::start(Receiver& receiver) {
   }
   receiver_ = &receiver;
   router_.limit(limits_of(self, peers_->hosts.size()));
+  filter_ = SourceFilter(*peers_);
+  router_.filter(filter_);
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);
     zmq::socket_t& router = router_.socket;
@@ -247,7 +257,9 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     const bool is_file = !socket_file(address).empty();
-    peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string() : address);
+    const std::string source = filter_.source_for(peers_->hosts[host_].address, address);
+    peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string()
+                                : with_source(address, source));
   } catch (const std::exception& error) {
     return lose(peer, fmt::format("cannot connect to host {} at {}: {}", peers_->hosts[host].name,
                                   located(address), error.what()));

@@ -13,6 +13,7 @@
 
 #include "paths/wire/peers.hpp"
 #include "paths/wire/socket_folder.hpp"
+#include "paths/wire/source_filter.hpp"
 #include "paths/wire/transport.hpp"
 #include "paths/wire/zmq/authenticator.hpp"
 #include "paths/wire/zmq/codec.hpp"
@@ -110,13 +111,14 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
   std::vector<HandedOver> batch_;
 
+  SourceFilter filter_;
   std::unique_ptr<SocketClaim> claim_;            // must be destroyed after the sockets
   std::unique_ptr<Authenticator> authenticator_;  // must be destroyed after context_ is closed
   zmq::context_t context_;
   Router router_{descriptors_, next_connection_};
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
-  std::vector<zmq::message_t> rest_;   // parts that follow the header of the received message
-  std::set<std::string> without_key_;  // addresses for which a missing key was logged
+  std::vector<zmq::message_t> rest_;  // parts that follow the header of the received message
+  std::set<std::string> closes_;      // addresses for which closed handshakes were logged
   bool router_look_again_ = false;
 };
 
