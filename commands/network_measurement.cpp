@@ -14,6 +14,7 @@
 
 #include "base/address.hpp"
 #include "base/say.hpp"
+#include "commands/encryption_cost.hpp"
 #include "commands/output_file.hpp"
 #include "commands/paper_parameters.hpp"
 #include "commands/wake_up_measurement.hpp"
@@ -112,6 +113,13 @@ Nanos expected_time_without_links(const paths::Plan& plan, const std::vector<std
                                            paths::cost_of(plan, waking[0], waking[1]).latency);
 }
 
+/// Returns text for a link whose rate encryption may limit; "" for other links. Processors differ,
+/// so half of the rate of an encrypted connection is already near the limit.
+std::string limit_text(bool is_encrypted, const tuning::MeasuredLink& link) {
+  const bool is_near = link.bits_per_second >= encrypted_bits_per_second / 2;
+  return is_encrypted && is_near ? ", a limit perhaps of the encryption, not of the link" : "";
+}
+
 }  // namespace
 
 void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
@@ -195,6 +203,8 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
     return hosts;
   };
   Test test{from, to, {first(senders(plan, from)), first(senders(plan, to)), 1}};
+  test.is_encrypted =
+      !is_virtual_ && has_encrypted_connection(plan, {clusters_[from], clusters_[to]});
   if (from == to) {
     const auto hosts = senders(plan, from);
     test.task.sources = {hosts[0]};
@@ -271,6 +281,9 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
                     is_guess ? ", if links without figures in the config have 10 ms and 100 Mbit "
                                "between clusters, 100 us and 1 Gbit inside"
                              : ""));
+  const std::string price = is_virtual_ ? "" : encryption_text(plan);
+  if (is_speaking_ && !options_.output.empty() && !price.empty())
+    base::say(fmt::format("measure: encryption: {}\n", price));
 }
 
 void NetworkMeasurement::run(paths::Thread& thread) {
@@ -435,7 +448,8 @@ void NetworkMeasurement::take(const Test& test, const Figures& figures) {
   if (options_.output.empty()) return;
   base::say(fmt::format("measure: {} of {}: {}: {} ({:.1f} s, {:.1f} MB)\n", measured_,
                         tests_.size(), name_of(test),
-                        measured.is_usable ? describe(link) : "not measured: machine busy",
+                        measured.is_usable ? describe(link) + limit_text(test.is_encrypted, link)
+                                           : "not measured: machine busy",
                         seconds(measured.took), static_cast<double>(measured.bytes) / 1e6));
   if (figures.has_frames)
     base::say(fmt::format("measure: {}: {}\n", name_of(test),

@@ -68,6 +68,7 @@ class NetworkMeasurement {
     /// the source cluster, 2 = network of the target cluster.
     int networks = 0;
     int gateways = 0;  ///< number of hosts that forward the messages of the test
+    bool is_encrypted = false;
   };
 
   /// Decisions of the first host for all hosts. The first host sends these decisions to the other
