@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <string>
 
 #include "base/link_model/measurement.hpp"
 #include "commands/batch_pace.hpp"
 #include "paths/host/host.hpp"
+#include "paths/links/emulated_links.hpp"
 
 namespace commands {
 namespace {
@@ -200,6 +204,39 @@ std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)
     (is_full(next) ? full : beyond) = next;
   }
   return full;
+}
+
+namespace {
+
+/// Returns how many streams of `rate` bits per second a link can carry at the same time, as the
+/// config states it; nullopt = unlimited.
+std::optional<std::size_t> streams_on(const paths::HopLink& hop, double rate) {
+  constexpr double rounding = 1e-6;  // the quotient of equal rates may be slightly below 1
+  if (!hop.is_there() || rate <= 0) return std::nullopt;
+  const tuning::Link link = paths::link_of(hop);
+  double together = link.model.at(Nanos(0)).bits_per_second;
+  if (link.has_streams() && link.streams > 0) {
+    const double streams = link.stream_rate * static_cast<double>(link.streams);
+    together = together > 0 ? std::min(together, streams) : streams;
+  }
+  if (together <= 0) return std::nullopt;
+  return static_cast<std::size_t>(together / rate + rounding);
+}
+
+}  // namespace
+
+std::size_t streams_carried(const paths::Plan& plan, const LinkTask& task, double rate) {
+  const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
+  std::map<std::string, std::size_t> used;
+  std::size_t streams = 0;
+  for (const HostPair& pair : pairs_of(task, most)) {
+    for (const paths::Hop& hop : paths::way_between(plan, pair.from, pair.to))
+      for (const paths::HopLink* const link : {&hop.outgoing, &hop.across, &hop.receiving})
+        if (const auto carried = streams_on(*link, rate); carried && ++used[link->name] > *carried)
+          return std::max<std::size_t>(1, streams);
+    ++streams;
+  }
+  return streams;
 }
 
 Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::size_t streams) {

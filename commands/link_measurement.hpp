@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "commands/bursts.hpp"
+#include "paths/plan/plan.hpp"
 
 namespace commands {
 
@@ -57,6 +58,10 @@ std::vector<HostPair> pairs_of(const LinkTask& task, std::size_t streams);
 /// Requires: `is_full` returns true for 1 stream. If `is_full` returns false for a number of
 ///           streams, it also returns false for all larger numbers.
 std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)>& is_full);
+
+/// Returns how many pairs of hosts of the task can send at `rate` bits per second at the same time.
+/// All links on the ways between these hosts can limit the number.
+std::size_t streams_carried(const paths::Plan& plan, const LinkTask& task, double rate);
 
 /// Estimated duration and traffic of a measurement.
 struct Cost {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -59,37 +58,6 @@ void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& first
         fmt::format("expected a link for every two clusters, each way; there is none from {}; "
                     "`links: {{all: {{}}}}` declares them all",
                     fmt::join(missing, ", ")));
-}
-
-/// Returns how many streams of `rate` bits per second a link can carry at the same time, as the
-/// config states it; nullopt = unlimited.
-std::optional<std::size_t> streams_on(const paths::HopLink& hop, double rate) {
-  constexpr double rounding = 1e-6;  // the quotient of equal rates may be slightly below 1
-  if (!hop.is_there() || rate <= 0) return std::nullopt;
-  const tuning::Link link = paths::link_of(hop);
-  double together = link.model.at(Nanos(0)).bits_per_second;
-  if (link.has_streams() && link.streams > 0) {
-    const double streams = link.stream_rate * static_cast<double>(link.streams);
-    together = together > 0 ? std::min(together, streams) : streams;
-  }
-  if (together <= 0) return std::nullopt;
-  return static_cast<std::size_t>(together / rate + rounding);
-}
-
-/// Returns how many pairs of hosts can send at `rate` bits per second at the same time. All links
-/// on the ways between these hosts can limit the number.
-std::size_t streams_of(const paths::Plan& plan, const LinkTask& task, double rate) {
-  const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
-  std::map<std::string, std::size_t> used;
-  std::size_t streams = 0;
-  for (const HostPair& pair : pairs_of(task, most)) {
-    for (const paths::Hop& hop : paths::way_between(plan, pair.from, pair.to))
-      for (const paths::HopLink* const link : {&hop.outgoing, &hop.across, &hop.receiving})
-        if (const auto carried = streams_on(*link, rate); carried && ++used[link->name] > *carried)
-          return std::max<std::size_t>(1, streams);
-    ++streams;
-  }
-  return streams;
 }
 
 /// Returns those of `hosts` that are in the cluster with most of them.
@@ -259,7 +227,7 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
       if (!is_reported)
         way = test.from == test.to ? paths::WayCost{1e9, 100us} : paths::WayCost{1e8, 10ms};
       Cost cost = cost_of(test.task, way.latency, way.bits_per_second,
-                          is_reported ? streams_of(plan, test.task, way.bits_per_second) : 1);
+                          is_reported ? streams_carried(plan, test.task, way.bits_per_second) : 1);
       if (has_costs_ && way.latency < frames_measured_below) {
         const Cost frames =
             cost_of_frames(way.latency, way.bits_per_second, frame_bytes_, is_virtual_);
