@@ -19,7 +19,7 @@ allreduce:
   - shape: {hosts: 8}
     rows:
       - {up_to: 4KiB, use: recursive_doubling, pinned: true, note: by hand}
-      - {up_to: inf, use: rabenseifner, why: {time: 5ms, runs: 3}}
+      - {up_to: inf, use: rabenseifner, why: {time: 5ms, runs: 3, candidates: trees, under: sor}}
 """
 # Together with a table, these commands write every optional field.
 COMMANDS = [
