@@ -22,6 +22,7 @@
 #include "commands/output_file.hpp"
 #include "groups/clocked_run.hpp"
 #include "groups/selection/network_of.hpp"
+#include "paths/host/host.hpp"
 
 namespace commands {
 namespace {
@@ -31,29 +32,13 @@ using collectives::Collective;
 
 /// Ratio of two successive sizes that are tuned.
 constexpr tuner::Bytes size_step = 2;
-constexpr std::size_t element_bytes = 8;
-/// Size of the message that names the schedule of the next run.
-constexpr std::size_t request_bytes = 512;
-/// A run is void if a member started later than the agreed start by more than `late_least`, and by
-/// more than `late_part` of the run's time.
-constexpr double late_part = 0.02;
-constexpr Nanos late_least = std::chrono::milliseconds(1);
+constexpr std::size_t element_bytes = RequestedRuns::element_bytes;
 /// Expected numbers of runs for each size, on the steady clock and on the virtual clock. These
 /// numbers serve to estimate the cost of tuning.
 constexpr std::int64_t runs_expected = 60, exact_runs_expected = 5;
 /// A collective counts as slower than other collectives with the same effect if it takes more than
 /// this many times as long as they take together.
 constexpr double guideline_margin = 1.05;
-
-/// Returns the call of a group whose schedule is tuned. Reductions are sums of f64, in any order of
-/// summation that a group permits for f64.
-groups::Call call_of(Collective collective) {
-  groups::Call call;
-  call.collective = collective;
-  call.scalar = base::Scalar::f64;
-  if (is_reduction(collective) && collective != Collective::barrier) call.operation = "sum";
-  return call;
-}
 
 std::vector<Collective> read_collectives(const std::vector<std::string>& names) {
   std::vector<Collective> read;
@@ -97,7 +82,8 @@ std::string text_of(const pricing::Candidate& candidate) {
                        : fmt::format("{}:{}", candidate.algorithm->name, words);
 }
 
-constexpr std::string_view trees = "trees";  // value of TuneOptions::candidates
+constexpr std::string_view trees = "trees";        // value of TuneOptions::candidates
+constexpr std::string_view pipeline = "pipeline";  // value of TuneOptions::search
 
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
@@ -126,10 +112,6 @@ void note_violation(std::vector<tuner::Decision>& rows, const tuner::Violation& 
 }  // namespace
 
 TuningRun::~TuningRun() = default;
-
-std::string TuningRun::Request::text() const {
-  return fmt::format("{} {} {}", name_of(collective), count, schedule);
-}
 
 /// Reads TuneOptions::cells into collectives_ and cells_. A size below the size of one element
 /// counts as the size of one element.
@@ -174,11 +156,16 @@ void TuningRun::check(const paths::Plan& plan) {
     for (const tuner::Search& one : tuner::all_searches()) names.push_back(one.name);
     throw std::invalid_argument("--tuner: " + base::not_one_of(options_.search, names));
   }
+  if (options_.search == pipeline && options_.candidates != trees)
+    throw std::invalid_argument(
+        fmt::format("--tuner {}: expected --candidates {}, because other schedules have no longest "
+                    "path",
+                    pipeline, trees));
   const auto hosts = groups::participants_of(plan);
   if (hosts.size() < 2)
     throw std::invalid_argument(
         fmt::format("expected at least two hosts with threads, found {}", hosts.size()));
-  for (const std::uint32_t host : hosts) members_.push_back(plan.hosts[host].first_thread);
+  hosts_ = hosts;
 }
 
 void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
@@ -216,7 +203,7 @@ Nanos TuningRun::time_around_run() const {
     const auto predict = tuner::predict_on(spec, element_bytes, selector_->network());
     return predict({&named, named.read(parameters)}, Nanos::max()).value_or(Nanos(0));
   };
-  return time_of(Collective::broadcast, request_bytes, "tree", "shape=flat") +
+  return time_of(Collective::broadcast, RequestedRuns::request_bytes, "tree", "shape=flat") +
          5 * time_of(Collective::allreduce, element_bytes, "recursive_doubling", "") +
          groups::spare_time_before_start;
 }
@@ -230,7 +217,7 @@ void TuningRun::print_estimate() {
     for (const tuner::Bytes bytes : sizes_of(collective)) {
       ++sizes;
       const auto best = pricing::best_of(spec_of(collective, bytes), element_bytes,
-                                         selector_->network(), worst_order(call_of(collective)));
+                                         selector_->network(), worst_order(tuned_call(collective)));
       sum += runs * (best.price.time + around);
     }
   fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock{}\n",
@@ -250,85 +237,32 @@ collectives::CollectiveSpec TuningRun::spec_of(Collective collective, tuner::Byt
   return make_spec(collective, topology, count);
 }
 
-/// Sends all members the schedule that they run next.
-void TuningRun::tell(groups::Group& group, const Request& request) {
-  const std::string text = request.schedule.empty()
-                               ? ""
-                               : fmt::format("{} {}", request.expected.count(), request.text());
-  std::array<std::uint8_t, request_bytes> bytes{};
-  ENSURE(text.size() < bytes.size());
-  std::copy(text.begin(), text.end(), bytes.begin());
-  group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
-}
-
-TuningRun::Request TuningRun::hear(groups::Group& group) {
-  std::array<std::uint8_t, request_bytes> bytes{};
-  group.run(groups::by("tree:shape=flat", groups::broadcast(bytes, 0)));
-  const std::string text(reinterpret_cast<const char*>(bytes.data()));
-  if (text.empty()) return {};
-  const std::size_t begin = text.find(' ') + 1;
-  const std::size_t first = text.find(' ', begin), second = text.find(' ', first + 1);
-  Request request;
-  request.expected = Nanos(base::parse_natural(text.substr(0, begin - 1)).value_or(0));
-  for (const Collective one : collectives::all_collectives)
-    if (name_of(one) == text.substr(begin, first - begin)) request.collective = one;
-  request.count = base::parse_natural(text.substr(first + 1, second - first - 1)).value_or(0);
-  request.schedule = text.substr(second + 1);
-  return request;
-}
-
-/// Runs the requested schedule once. All members call this function at the same time. Returns the
-/// time of the run, or nullopt if the run is void.
-std::optional<Nanos> TuningRun::run_once(paths::Thread& thread, groups::Group& group,
-                                         const Request& request) const {
-  const auto spec = make_spec(request.collective, selector_->network().topology, request.count);
-  groups::Call call = call_of(request.collective);
-  call.algorithm = request.schedule;
-  call.counts = {request.count};
-  const bool is_scan =
-      request.collective == Collective::scan || request.collective == Collective::exscan;
-  const bool has_in = request.collective != Collective::broadcast;
-  std::vector<double> in(has_in ? in_range(spec, group.rank()).count : 0);
-  std::vector<double> out(is_scan ? request.count : out_range(spec, group.rank()).count);
-  if (request.collective == Collective::barrier) {
-    call = groups::by(request.schedule, groups::barrier());
-  } else {
-    call.in = std::as_bytes(std::span(in));
-    call.out = std::as_writable_bytes(std::span(out));
-  }
-  const groups::ClockedRun run = groups::run_clocked(
-      thread, group, [&] { group.run(call); }, request.expected);
-  const auto allowed =
-      std::max(late_least, std::chrono::duration_cast<Nanos>(run.time * late_part));
-  if (run.late > allowed) return std::nullopt;
-  // The time from the agreed start is never too short. A search prefers short times, so it would
-  // prefer runs in which members that started early had worked before the last one started.
-  return run.time + run.late;
-}
-
 void TuningRun::run(paths::Thread& thread) {
-  if (std::find(members_.begin(), members_.end(), thread.rank()) == members_.end()) return;
-  groups::Group group(thread, "paths.tune", members_);
-  if (group.rank() > 0) {
-    while (true) {
-      const Request request = hear(group);
-      if (request.schedule.empty()) return;
-      run_once(thread, group, request);
-    }
-  }
+  const std::uint32_t host = thread.host().index();
+  if (thread.index() != 0 || std::find(hosts_.begin(), hosts_.end(), host) == hosts_.end()) return;
+  RequestedRuns runs(thread, hosts_);
+  if (!runs.is_first()) return runs.serve();
   if (!is_exact_)
     made_seconds_ =
         std::chrono::duration_cast<std::chrono::seconds>(groups::common_clock(thread)).count();
   for (const Collective collective : collectives_) {
-    tuned_.push_back({collective, tune(collective, thread, group)});
+    tuned_.push_back({collective, tune(collective, runs)});
     print(tuned_.back());
   }
-  tell(group, {});
+  runs.end();
+}
+
+/// Returns the time of a run, from the log of an earlier tune if that has it.
+std::optional<Nanos> TuningRun::time_of(const RunRequest& request, RequestedRuns& runs) {
+  if (const auto known = log_->take(request.text())) return *known;
+  const auto time = runs.run(request);
+  log_->add(request.text(), time);
+  return time;
 }
 
 tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
-  const collectives::Order worst = worst_order(call_of(collective));
+  const collectives::Order worst = worst_order(tuned_call(collective));
   const auto families = options_.candidates == trees
                             ? tuner::families_of_paper(spec, worst)
                             : pricing::families_of(spec, element_bytes, worst);
@@ -340,7 +274,7 @@ tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes byt
                              tuner::predict_on(spec, element_bytes, network));
 }
 
-tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, groups::Group& group) {
+tuner::Table TuningRun::tune(Collective collective, RequestedRuns& runs) {
   tuner::Options options;
   options.is_exact = is_exact_;
   options.seed = options_.seed;
@@ -356,16 +290,28 @@ tuner::Table TuningRun::tune(Collective collective, paths::Thread& thread, group
   task.space_of = [&](tuner::Bytes bytes) {
     return schedules.emplace(bytes, schedules_of(collective, bytes)).first->second.space;
   };
-  task.run_at = [&](tuner::Bytes bytes, tuner::Configuration one) {
+  const auto request = [&](tuner::Bytes bytes, tuner::Configuration one, RunRequest::Part part) {
     const tuner::Schedules& among = schedules.at(bytes);
-    const Request request{collective, spec_of(collective, bytes).counts.largest(),
-                          text_of(among.at(one)),
-                          member_of(among.space, one).predicted.value_or(Nanos(0))};
-    if (const auto known = log_->take(request.text())) return *known;
-    tell(group, request);
-    const auto time = run_once(thread, group, request);
-    log_->add(request.text(), time);
-    return time;
+    const bool is_whole = part == RunRequest::Part::all;
+    const auto predicted = member_of(among.space, one).predicted;
+    return RunRequest{collective, spec_of(collective, bytes).counts.largest(),
+                      text_of(among.at(one)), is_whole && predicted ? *predicted : Nanos(0), part};
+  };
+  task.run_at = [&](tuner::Bytes bytes, tuner::Configuration one) {
+    return time_of(request(bytes, one, RunRequest::Part::all), runs);
+  };
+  task.partial_at = [&](tuner::Bytes bytes) {
+    tuner::PartialRuns partial;
+    partial.on_longest_path = [&, bytes](tuner::Configuration one) {
+      return time_of(request(bytes, one, RunRequest::Part::longest_path), runs);
+    };
+    partial.between_pairs = [&, bytes](bool are_all) {
+      return time_of(
+          {Collective::broadcast, std::max<tuner::Bytes>(1, bytes / element_bytes),
+           "tree:shape=flat", Nanos(0), are_all ? RunRequest::Part::pairs : RunRequest::Part::pair},
+          runs);
+    };
+    return partial;
   };
   return tune_table(task, *search_, options);
 }
@@ -407,7 +353,7 @@ std::vector<tuner::Violation> TuningRun::violations() const {
   for (const Tuned& tuned : tuned_)
     for (const tuner::SizeChoice& choice : tuned.table.choices)
       if (choice.measured) times.push_back({tuned.collective, choice.bytes, *choice.measured});
-  return tuner::check_guidelines(times, members_.size(), guideline_margin);
+  return tuner::check_guidelines(times, hosts_.size(), guideline_margin);
 }
 
 /// Returns a section of a table without rows, for the group of all hosts of this run.
@@ -419,7 +365,7 @@ tuner::DecisionSection TuningRun::section_of(Collective collective) const {
   section.hosts = {shape.hosts, shape.hosts};
   section.machines = {shape.machines, shape.machines};
   section.transport = shape.transport;
-  section.order = std::min(worst_order(call_of(collective)), collectives::Order::by_block);
+  section.order = std::min(worst_order(tuned_call(collective)), collectives::Order::by_block);
   return section;
 }
 

@@ -13,8 +13,8 @@
 #include "collectives/tuner/schedules.hpp"
 #include "collectives/tuner/search.hpp"
 #include "collectives/tuner/tables.hpp"
+#include "commands/requested_runs.hpp"
 #include "commands/run_log.hpp"
-#include "groups/group.hpp"
 #include "groups/selection/selection.hpp"
 #include "paths/run/run_plan.hpp"
 
@@ -64,15 +64,6 @@ class TuningRun {
   void finish(const paths::RunSummary& run);
 
  private:
-  /// The schedule that all members run next.
-  struct Request {
-    collectives::Collective collective = collectives::Collective::barrier;
-    std::uint64_t count = 0;
-    std::string schedule;     ///< algorithm and parameters; "" = there is no further run
-    base::Nanos expected{0};  ///< predicted time; 0 = unknown
-    /// Returns the request without the predicted time.
-    std::string text() const;
-  };
   struct Tuned {
     collectives::Collective collective = collectives::Collective::barrier;
     tuner::Table table;
@@ -85,14 +76,10 @@ class TuningRun {
   std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;
   collectives::CollectiveSpec spec_of(collectives::Collective collective, tuner::Bytes bytes) const;
   tuner::Schedules schedules_of(collectives::Collective collective, tuner::Bytes bytes) const;
-  tuner::Table tune(collectives::Collective collective, paths::Thread& thread,
-                    groups::Group& group);
+  tuner::Table tune(collectives::Collective collective, RequestedRuns& runs);
+  std::optional<base::Nanos> time_of(const RunRequest& request, RequestedRuns& runs);
   std::vector<tuner::Row> old_rows(collectives::Collective collective) const;
   void print(const Tuned& tuned) const;
-  static void tell(groups::Group& group, const Request& request);
-  static Request hear(groups::Group& group);
-  std::optional<base::Nanos> run_once(paths::Thread& thread, groups::Group& group,
-                                      const Request& request) const;
   std::vector<tuner::Violation> violations() const;
   tuner::DecisionSection section_of(collectives::Collective collective) const;
   std::vector<tuner::Decision> rows_of(const tuner::Table& table) const;
@@ -102,7 +89,7 @@ class TuningRun {
   const tuner::Search* search_ = nullptr;
   bool is_exact_ = false;
   bool is_first_ = false;
-  std::vector<std::uint32_t> members_;  // rank of the first thread of each host
+  std::vector<std::uint32_t> hosts_;  // indexes of the hosts that take part
   std::unique_ptr<groups::Selector> selector_;
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<collectives::Collective> collectives_;

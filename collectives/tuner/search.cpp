@@ -8,6 +8,7 @@
 #include "collectives/tuner/golden.hpp"
 #include "collectives/tuner/halving.hpp"
 #include "collectives/tuner/mgd.hpp"
+#include "collectives/tuner/pipeline.hpp"
 #include "collectives/tuner/predict.hpp"
 #include "collectives/tuner/race.hpp"
 #include "collectives/tuner/smgd.hpp"
@@ -19,6 +20,8 @@ const std::vector<Search>& all_searches() {
       {"race", "runs of the configurations with the least predicted times, fewer each round", race},
       {"mgd", "descent from the longest messages of each family (Vadhiyar et al. 2004)", mgd},
       {"smgd", "descent in the most promising family (Vadhiyar et al. 2004)", smgd},
+      {"pipeline", "lengths of trees by runs of their longest path (Vadhiyar et al. 2004)",
+       pipeline},
       {"golden", "golden section over the lengths of messages of each family", golden},
       {"halving", "runs of all configurations, of the faster half twice as often each round",
        halving},

@@ -7,6 +7,16 @@
 
 namespace tuner {
 
+/// Runs of some of the hosts, which the search pipeline needs. Like Run, each function returns
+/// nullopt for a void run. An empty function means that the caller has no such runs.
+struct PartialRuns {
+  /// Runs the configuration, which is a tree, on the hosts of its longest path only, as a chain.
+  Run on_longest_path = {};
+  /// Sends as many bytes as the space is for between pairs of hosts: all pairs at the same time, or
+  /// only one of them.
+  std::function<std::optional<base::Nanos>(bool are_all)> between_pairs = {};
+};
+
 /// Options of all searches. If the comment of an option begins with names of searches, only these
 /// searches use the option.
 struct Options {
@@ -14,20 +24,21 @@ struct Options {
   /// predicted time of all configurations. Use 1.0 if parameters of the network vary by more than
   /// 20%, or if these parameters are assumed.
   double delta = 0.5;
-  /// mgd, smgd: number of consecutive lengths without a new best time, after which the search in a
-  /// family ends.
+  /// mgd, smgd, pipeline: number of consecutive lengths without a new best time, after which the
+  /// search in a family ends.
   std::size_t patience = 3;
   /// smgd: a family is rejected if its best time exceeds theta times the best time of all families;
   /// `no_threshold` = no family is rejected for this reason.
   double theta = 2;
-  /// mgd, smgd, golden, exhaustive: number of runs of each configuration.
+  /// mgd, smgd, pipeline, golden, exhaustive: number of runs of each configuration.
   /// Paper: 10 (Vadhiyar, Fagg and Dongarra 2004). This number follows from the numbers of runs in
   ///        Table 2 of the paper.
   std::size_t repetitions = 10;
   /// Whether all runs of a configuration take the same time, as on the virtual clock. If true, no
   /// search runs a configuration twice.
   bool is_exact = false;
-  std::uint64_t seed = 1;  ///< seed of the random order of runs
+  std::uint64_t seed = 1;    ///< seed of the random order of runs
+  PartialRuns partial = {};  ///< pipeline
   IsCancelled is_cancelled = {};
 
   std::size_t runs_of_each() const { return is_exact ? 1 : repetitions; }

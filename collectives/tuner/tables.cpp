@@ -141,6 +141,7 @@ bool TableSearch::search_some() {
     last = bytes;
     Options options = options_;
     options.seed += sizes_.size();
+    if (task_.partial_at) options.partial = task_.partial_at(bytes);
     size.outcome = search_.choose(size.space, run_of(bytes), options);
     for (const Sampled& one : size.outcome.sampled) {
       has_measured_ = has_measured_ || one.statistic;

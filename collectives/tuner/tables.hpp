@@ -83,6 +83,8 @@ struct TableTask {
   RunAt run_at = {};
   std::vector<Row> before = {};  ///< rows of an earlier table; empty = none
   bool searches_all = false;     ///< whether to search at every size
+  /// Returns the partial runs of the space for `bytes`; empty = there are none.
+  std::function<PartialRuns(std::uint64_t bytes)> partial_at = {};
 };
 
 /// Makes the table of a collective.

@@ -215,6 +215,47 @@ TEST_CASE("tune: with candidates trees only trees are run, with messages of each
   CHECK(runs == 4 * 10);  // four trees; 8 B, 16 B and so on to the four blocks of the root
 }
 
+TEST_CASE("tune: the search pipeline tests the network, then runs chains and at last whole trees") {
+  const test_support::Folder folder;
+  const std::string network = "{hosts: 8, network: {latency: 50us, bandwidth: 100Mbit}}";
+  const std::string file = folder.write(
+      "one.yaml", "clusters: {a: " + network + "}\nlanes: {}\nnetwork: {transport: ipc}\n");
+  const std::string table = folder.file("decisions.yaml");
+  const auto tune = [&](const std::string& config_file, const std::string& search,
+                        const std::string& size = "16KiB") {
+    for (const std::string& old : {table, table + ".samples"}) std::filesystem::remove(old);
+    const auto said = paths_program("tune " + config_file + " -o " + table +
+                                    " --clock virtual --collective broadcast --sizes " + size +
+                                    " --candidates trees --tuner " + search);
+    CAPTURE(said.text);
+    REQUIRE(said.exit_code == 0);
+    return read(table + ".samples");
+  };
+  const auto runs = [](const std::string& samples, const std::string& end) {
+    std::istringstream lines(samples);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+      count += line.starts_with("{\"nanos\"") && line.ends_with(end + "\"}");
+    return count;
+  };
+  const std::string samples = tune(file, "pipeline");
+  CHECK(runs(samples, " pair") == 1);
+  CHECK(runs(samples, " pairs") == 1);
+  const std::size_t chains = runs(samples, " longest_path");
+  CHECK(chains > 8);
+  CHECK(runs(samples, "") == 2 + chains + 4);  // pairs, chains and whole trees
+  const tuner::Decision row = tuner::load_decision_table(table)->sections().at(0).rows.at(0);
+  CHECK(row.why.candidates == "trees");
+  tune(file, "exhaustive");
+  const auto best = tuner::load_decision_table(table)->sections().at(0).rows.at(0).why.time;
+  CHECK(row.why.time <= 1.05 * best);
+  // All pairs of this config share the link between the clusters.
+  const std::string sites = folder.write("sites.yaml", config);
+  const std::string saturated = tune(sites, "pipeline", "128KiB");
+  CHECK(runs(saturated, " pairs") == 1);
+  CHECK(runs(saturated, " longest_path") == 0);
+}
+
 TEST_CASE("tune: processes run the schedules and the table names their figures") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
@@ -312,6 +353,7 @@ TEST_CASE("tune: wrong options are refused before any host starts") {
   refused("--collective alreduce", "did you mean 'allreduce'?");
   refused("--sizes 1MiB:8B", "--sizes: expected a size of at least 8B");
   refused("--tuner rase", "did you mean 'race'?");
+  refused("--tuner pipeline", "--tuner pipeline: expected --candidates trees");
   refused("--candidates trees --collective alltoall",
           "--candidates trees: expected collectives that trees do, found alltoall");
   refused("--under -- no_such_program", "found no 'no_such_program'");

@@ -51,7 +51,7 @@ Space paper_space(std::size_t lengths) {
 }  // namespace
 
 TEST_CASE("tuner: the list of searches begins with race and has help for each") {
-  REQUIRE(all_searches().size() == 7);
+  REQUIRE(all_searches().size() == 8);
   CHECK(all_searches().front().name == "race");
   for (const Search& search : all_searches()) {
     CHECK(!search.help.empty());
@@ -96,6 +96,45 @@ TEST_CASE("tuner: mgd misses a minimum behind more lengths than its patience") {
   CHECK(outcome.chosen == Configuration{0, 0});
   CHECK(outcome.statistic == Nanos(5000));
   CHECK(choose("mgd", space, exact({.patience = 5})).statistic == Nanos(2000));
+}
+
+namespace {
+
+/// Returns partial runs that take the times of `chains`. All pairs of hosts take `slower` times as
+/// long as one pair.
+tuner::PartialRuns partial_runs(const Space& chains, double slower) {
+  return {.on_longest_path = exact_runs(chains),
+          .between_pairs = [slower](bool are_all) -> std::optional<Nanos> {
+            return Nanos(std::llround(are_all ? 1000 * slower : 1000));
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("tuner: pipeline runs each tree only with the length that its chain has") {
+  // The chains of both trees have their minimum at the third length. The first tree as a whole has
+  // it at the fourth.
+  const Space chains = space_of({{9, 7, 3, 4, 5, 6}, {8, 6, 5, 7, 9, 9}});
+  const Space trees = space_of({{20, 12, 8, 7, 9, 11}, {16, 12, 10, 14, 18, 18}});
+  const tuner::Search& search = *search_named("pipeline");
+  Options options = exact();
+  options.partial = partial_runs(chains, 1.2);
+  const Outcome outcome = search.choose(trees, exact_runs(trees), options);
+  CHECK(outcome.chosen == Configuration{0, 2});
+  CHECK(outcome.statistic == Nanos(8000));
+  CHECK(outcome.sampled.size() == 2);  // whole trees
+  CHECK(outcome.runs == 2 + 12 + 2);   // pairs, chains and trees
+}
+
+TEST_CASE("tuner: pipeline on a saturated network is mgd") {
+  const Space chains = space_of({{9, 7, 3, 4, 5, 6}});
+  const Space trees = space_of({{20, 12, 8, 7, 9, 11}});
+  const tuner::Search& search = *search_named("pipeline");
+  Options options = exact();
+  options.partial = partial_runs(chains, 1.3);
+  const Outcome outcome = search.choose(trees, exact_runs(trees), options);
+  CHECK(outcome.chosen == Configuration{0, 3});
+  CHECK(outcome.runs == 2 + choose("mgd", trees).runs);
 }
 
 TEST_CASE("tuner: smgd rejects a pipeline that is slow without segments") {
