@@ -46,8 +46,9 @@ collectives::Parameters parameters_of(const std::string& schedule) {
 }  // namespace
 
 std::string RunRequest::text() const {
-  return fmt::format("{} {} {}{}", name_of(collective), count, schedule,
-                     part == Part::all ? "" : fmt::format(" {}", word_of(part)));
+  return fmt::format("{} {} {}{}{}", name_of(collective), count, schedule,
+                     part == Part::all ? "" : fmt::format(" {}", word_of(part)),
+                     hosts == 0 ? "" : fmt::format(" on {} hosts", hosts));
 }
 
 std::vector<Rank> longest_path(const collectives::CollectiveSpec& spec,
@@ -96,20 +97,21 @@ RequestedRuns::Team RequestedRuns::make_team(const std::vector<Rank>& ranks,
 /// takes no part.
 std::vector<Rank> RequestedRuns::ranks_for(const RunRequest& request) const {
   const Rank self = all_.group->rank(), half = static_cast<Rank>(hosts_.size() / 2);
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks(request.hosts);
+  std::iota(ranks.begin(), ranks.end(), Rank{0});
   if (request.part == Part::longest_path)
     ranks = longest_path(make_spec(request.collective, all_.topology, request.count),
                          parameters_of(request.schedule));
-  else if (request.part == Part::pair || self >= 2 * half)
+  else if (request.part == Part::pair || (request.part == Part::pairs && self >= 2 * half))
     ranks = {0, half};
-  else
+  else if (request.part == Part::pairs)
     ranks = {self % half, self % half + half};
   const bool takes_part = std::find(ranks.begin(), ranks.end(), self) != ranks.end();
   return takes_part ? ranks : std::vector<Rank>{};
 }
 
 const RequestedRuns::Team* RequestedRuns::team_for(const RunRequest& request) {
-  if (request.part == Part::all) return &all_;
+  if (request.part == Part::all && request.hosts == 0) return &all_;
   const std::vector<Rank> ranks = ranks_for(request);
   if (ranks.empty()) return nullptr;
   const auto found = parts_.find(ranks);
@@ -122,8 +124,9 @@ void RequestedRuns::tell(const RunRequest& request) {
   const std::string text =
       request.schedule.empty()
           ? ""
-          : fmt::format("{} {} {} {} {}", request.expected.count(), word_of(request.part),
-                        name_of(request.collective), request.count, request.schedule);
+          : fmt::format("{} {} {} {} {} {}", request.expected.count(), word_of(request.part),
+                        request.hosts, name_of(request.collective), request.count,
+                        request.schedule);
   std::array<std::uint8_t, request_bytes> bytes{};
   ENSURE(text.size() < bytes.size());
   std::copy(text.begin(), text.end(), bytes.begin());
@@ -137,7 +140,7 @@ RunRequest RequestedRuns::hear() {
   RunRequest request;
   std::int64_t expected = 0;
   std::string part, collective;
-  words >> expected >> part >> collective >> request.count >> request.schedule;
+  words >> expected >> part >> request.hosts >> collective >> request.count >> request.schedule;
   request.expected = Nanos(expected);
   for (const Collective one : collectives::all_collectives)
     if (name_of(one) == collective) request.collective = one;

@@ -29,6 +29,7 @@ struct RunRequest {
   std::string schedule;     ///< algorithm and parameters; "" = there is no further run
   base::Nanos expected{0};  ///< predicted time; 0 = unknown
   Part part = Part::all;
+  std::uint32_t hosts = 0;  ///< if above 0, only the first `hosts` hosts. Requires: Part::all
 
   /// Returns the request without the predicted time.
   std::string text() const;

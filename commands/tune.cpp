@@ -66,6 +66,9 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->check(CLI::IsMember({"all", "trees"}))
       ->capture_default_str();
   command.add_option("--seed", options.seed, "order of the runs")->capture_default_str();
+  command.add_flag("--phases", options.has_phases,
+                   "with --tuner exhaustive: search at every size, and also on the\nfirst 2, 4, 8 "
+                   "and so on hosts");
 }
 
 /// Prints the collectives and sizes that the traced run used. For each collective, adds the sizes
@@ -163,6 +166,7 @@ int tune(TuneCommand& command) {
     words.emplace_back("--cell");
     words.push_back(cell);
   }
+  if (command.tune.has_phases) words.emplace_back("--phases");
   if (!command.tune.under.empty()) words.push_back("--under=" + command.tune.under);
   return run_hosts(command.run);
 }

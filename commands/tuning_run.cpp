@@ -82,8 +82,8 @@ std::string text_of(const pricing::Candidate& candidate) {
                        : fmt::format("{}:{}", candidate.algorithm->name, words);
 }
 
-constexpr std::string_view trees = "trees";        // value of TuneOptions::candidates
-constexpr std::string_view pipeline = "pipeline";  // value of TuneOptions::search
+constexpr std::string_view trees = "trees";  // value of TuneOptions::candidates
+constexpr std::string_view pipeline = "pipeline", exhaustive = "exhaustive";  // searches
 
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
@@ -94,6 +94,27 @@ bool has_measured(const tuner::Table& table) {
 }
 
 double millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// Prints the fastest length of each family at each size: the result of the paper's phase 1.
+void print_families(Collective collective, const tuner::Table& table,
+                    const std::map<tuner::Bytes, tuner::Schedules>& schedules) {
+  for (const tuner::SizeChoice& choice : table.choices) {
+    std::map<std::size_t, const tuner::Sampled*> fastest;
+    for (const tuner::Sampled& one : choice.evidence.sampled) {
+      const tuner::Sampled*& least = fastest[one.configuration.family];
+      if (one.statistic && (least == nullptr || *one.statistic < *least->statistic)) least = &one;
+    }
+    const tuner::Space& space = schedules.at(choice.bytes).space;
+    for (const auto& [family, one] : fastest) {
+      if (one == nullptr) continue;
+      const std::uint64_t length = member_of(space, one->configuration).length;
+      fmt::print("  {} of {}: {}{}: {:.3f} ms\n", name_of(collective),
+                 base::format_bytes(choice.bytes), space.families[family].name,
+                 length > 0 ? " in messages of " + base::format_bytes(length) : "",
+                 millis(*one->statistic));
+    }
+  }
+}
 
 std::string text_of(const tuner::Violation& violation) {
   return fmt::format("{} would do the same in {:.3f} ms", violation.instead,
@@ -161,6 +182,9 @@ void TuningRun::check(const paths::Plan& plan) {
         fmt::format("--tuner {}: expected --candidates {}, because other schedules have no longest "
                     "path",
                     pipeline, trees));
+  if (options_.has_phases && options_.search != exhaustive)
+    throw std::invalid_argument(
+        fmt::format("--phases: expected --tuner {}, found {}", exhaustive, options_.search));
   const auto hosts = groups::participants_of(plan);
   if (hosts.size() < 2)
     throw std::invalid_argument(
@@ -173,7 +197,11 @@ void TuningRun::prepare(const paths::Plan& plan, const paths::RunOptions& run) {
   const auto hosts = groups::participants_of(plan);
   is_exact_ = run.clock == runtime::ClockKind::virtual_time;
   is_first_ = !run.is_one_host || run.host == hosts.front();
-  selector_ = std::make_unique<groups::Selector>(plan, hosts);
+  for (std::size_t few = 2; options_.has_phases && few < hosts.size(); few *= 2)
+    selectors_.push_back(std::make_unique<groups::Selector>(
+        plan, std::vector<std::uint32_t>(hosts.begin(), hosts.begin() + few)));
+  selectors_.push_back(std::make_unique<groups::Selector>(plan, hosts));
+  selector_ = selectors_.back().get();
   if (!is_first_) return;
   check_output(options_.output);
   if (std::filesystem::exists(options_.output)) old_ = tuner::load_decision_table(options_.output);
@@ -220,6 +248,8 @@ void TuningRun::print_estimate() {
                                          selector_->network(), worst_order(tuned_call(collective)));
       sum += runs * (best.price.time + around);
     }
+  sizes *= selectors_.size();
+  sum *= selectors_.size();  // at most; fewer hosts take less time
   fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock{}\n",
              sizes, options_.search, runs, std::chrono::duration<double>(sum).count(),
              is_exact_ ? "virtual" : "steady",
@@ -245,9 +275,13 @@ void TuningRun::run(paths::Thread& thread) {
   if (!is_exact_)
     made_seconds_ =
         std::chrono::duration_cast<std::chrono::seconds>(groups::common_clock(thread)).count();
-  for (const Collective collective : collectives_) {
-    tuned_.push_back({collective, tune(collective, runs)});
-    print(tuned_.back());
+  for (const auto& selector : selectors_) {
+    selector_ = selector.get();
+    if (options_.has_phases) fmt::print("{} hosts\n", selector_->hosts().size());
+    for (const Collective collective : collectives_) {
+      tuned_.push_back({section_of(collective), tune(collective, runs)});
+      print(tuned_.back());
+    }
   }
   runs.end();
 }
@@ -286,7 +320,7 @@ tuner::Table TuningRun::tune(Collective collective, RequestedRuns& runs) {
   tuner::TableTask task;
   task.sizes = sizes_of(collective);
   task.before = old_rows(collective);
-  task.searches_all = cells_.contains(collective);
+  task.searches_all = cells_.contains(collective) || options_.has_phases;
   task.space_of = [&](tuner::Bytes bytes) {
     return schedules.emplace(bytes, schedules_of(collective, bytes)).first->second.space;
   };
@@ -294,8 +328,14 @@ tuner::Table TuningRun::tune(Collective collective, RequestedRuns& runs) {
     const tuner::Schedules& among = schedules.at(bytes);
     const bool is_whole = part == RunRequest::Part::all;
     const auto predicted = member_of(among.space, one).predicted;
-    return RunRequest{collective, spec_of(collective, bytes).counts.largest(),
-                      text_of(among.at(one)), is_whole && predicted ? *predicted : Nanos(0), part};
+    const bool are_all = selector_ == selectors_.back().get();
+    const auto hosts = static_cast<std::uint32_t>(are_all ? 0 : selector_->hosts().size());
+    return RunRequest{collective,
+                      spec_of(collective, bytes).counts.largest(),
+                      text_of(among.at(one)),
+                      is_whole && predicted ? *predicted : Nanos(0),
+                      part,
+                      hosts};
   };
   task.run_at = [&](tuner::Bytes bytes, tuner::Configuration one) {
     return time_of(request(bytes, one, RunRequest::Part::all), runs);
@@ -313,7 +353,9 @@ tuner::Table TuningRun::tune(Collective collective, RequestedRuns& runs) {
     };
     return partial;
   };
-  return tune_table(task, *search_, options);
+  tuner::Table table = tune_table(task, *search_, options);
+  if (options_.has_phases) print_families(collective, table, schedules);
+  return table;
 }
 
 std::vector<tuner::Row> TuningRun::old_rows(Collective collective) const {
@@ -326,7 +368,7 @@ std::vector<tuner::Row> TuningRun::old_rows(Collective collective) const {
 
 void TuningRun::print(const Tuned& tuned) const {
   const tuner::Table& table = tuned.table;
-  const std::string name(name_of(tuned.collective));
+  const std::string name(name_of(tuned.section.collective));
   if (table.runs > 0 && !has_measured(table)) {
     fmt::print("{}: not tuned: all {} runs were disturbed\n", name, table.runs);
     return;
@@ -348,12 +390,13 @@ void TuningRun::print(const Tuned& tuned) const {
 
 /// Returns the tuned collectives that take longer than other tuned collectives with the same effect
 /// (check_guidelines()).
-std::vector<tuner::Violation> TuningRun::violations() const {
+std::vector<tuner::Violation> TuningRun::violations(const groups::Selector& of) const {
   std::vector<tuner::ChosenTime> times;
   for (const Tuned& tuned : tuned_)
     for (const tuner::SizeChoice& choice : tuned.table.choices)
-      if (choice.measured) times.push_back({tuned.collective, choice.bytes, *choice.measured});
-  return tuner::check_guidelines(times, hosts_.size(), guideline_margin);
+      if (choice.measured && tuned.section.hosts.least == of.shape().hosts)
+        times.push_back({tuned.section.collective, choice.bytes, *choice.measured});
+  return tuner::check_guidelines(times, of.hosts().size(), guideline_margin);
 }
 
 /// Returns a section of a table without rows, for the group of all hosts of this run.
@@ -382,13 +425,15 @@ std::vector<tuner::Decision> TuningRun::rows_of(const tuner::Table& table) const
 std::vector<tuner::DecisionSection> TuningRun::sections() const {
   std::vector<tuner::DecisionSection> all;
   if (old_) all = old_->sections();
-  const std::vector<tuner::Violation> slow = violations();
   for (const Tuned& tuned : tuned_) {
     if (tuned.table.runs > 0 && !has_measured(tuned.table)) continue;
-    tuner::DecisionSection section = section_of(tuned.collective);
+    tuner::DecisionSection section = tuned.section;
     section.rows = rows_of(tuned.table);
-    for (const tuner::Violation& one : slow)
-      if (one.slow.collective == tuned.collective) note_violation(section.rows, one);
+    for (const auto& selector : selectors_)
+      for (const tuner::Violation& one : violations(*selector))
+        if (one.slow.collective == section.collective &&
+            section.hosts.least == selector->shape().hosts)
+          note_violation(section.rows, one);
     const auto before = std::find_if(all.begin(), all.end(), [&](const auto& other) {
       return are_for_same_groups(other, section);
     });
@@ -398,7 +443,7 @@ std::vector<tuner::DecisionSection> TuningRun::sections() const {
     }
     for (const tuner::Decision& row : before->rows)
       if (row.is_pinned)
-        fmt::print("{}: the row at {} is pinned and stays\n", name_of(tuned.collective),
+        fmt::print("{}: the row at {} is pinned and stays\n", name_of(section.collective),
                    row.position.text());
     section.rows = tuner::keep_pinned(before->rows, std::move(section.rows));
     *before = std::move(section);
@@ -409,7 +454,7 @@ std::vector<tuner::DecisionSection> TuningRun::sections() const {
 void TuningRun::finish(const paths::RunSummary& run) {
   if (!is_first_) return;
   std::size_t runs = 0, sizes = 0;
-  for (const auto& [collective, table] : tuned_) {
+  for (const auto& [section, table] : tuned_) {
     if (table.runs > 0 && !has_measured(table)) continue;
     runs += table.runs;
     sizes += table.choices.size();
@@ -427,7 +472,7 @@ void TuningRun::finish(const paths::RunSummary& run) {
   base::write_file(part, print_decisions(sections(), about.done()));
   std::filesystem::rename(part, options_.output);
   log_->finish();
-  for (const tuner::Violation& one : violations())
+  for (const tuner::Violation& one : violations(*selectors_.back()))
     fmt::print("{} of {} takes {:.3f} ms; {}\n", name_of(one.slow.collective),
                base::format_bytes(one.slow.bytes), millis(one.slow.time), text_of(one));
   fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output, sizes,

@@ -33,6 +33,9 @@ struct TuneOptions {
   std::string candidates = "all";
   std::string under;  ///< program that runs next to each host, with its arguments; "" = none
   std::uint64_t seed = 1;
+  /// Whether to search at every size, and also on the first 2, 4, 8 and so on hosts. This is the
+  /// procedure of the paper.
+  bool has_phases = false;
 };
 
 /// Makes a table of decisions, one collective after the other. The first host searches for the
@@ -65,7 +68,7 @@ class TuningRun {
 
  private:
   struct Tuned {
-    collectives::Collective collective = collectives::Collective::barrier;
+    tuner::DecisionSection section;  ///< without rows
     tuner::Table table;
   };
 
@@ -80,7 +83,7 @@ class TuningRun {
   std::optional<base::Nanos> time_of(const RunRequest& request, RequestedRuns& runs);
   std::vector<tuner::Row> old_rows(collectives::Collective collective) const;
   void print(const Tuned& tuned) const;
-  std::vector<tuner::Violation> violations() const;
+  std::vector<tuner::Violation> violations(const groups::Selector& of) const;
   tuner::DecisionSection section_of(collectives::Collective collective) const;
   std::vector<tuner::Decision> rows_of(const tuner::Table& table) const;
   std::vector<tuner::DecisionSection> sections() const;
@@ -90,7 +93,9 @@ class TuningRun {
   bool is_exact_ = false;
   bool is_first_ = false;
   std::vector<std::uint32_t> hosts_;  // indexes of the hosts that take part
-  std::unique_ptr<groups::Selector> selector_;
+  /// One for each group of hosts on which schedules are tuned; the last one is for all hosts.
+  std::vector<std::unique_ptr<groups::Selector>> selectors_;
+  const groups::Selector* selector_ = nullptr;  // the one of the group that is tuned now
   std::shared_ptr<const tuner::DecisionTable> old_;
   std::vector<collectives::Collective> collectives_;
   std::vector<tuner::Bytes> sizes_;  // sizes to tune for collectives that are not in cells_

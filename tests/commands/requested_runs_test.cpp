@@ -88,3 +88,12 @@ TEST_CASE("requested runs: pairs of hosts slow each other down only on a shared 
   const std::vector<base::Nanos> together = times_of(shared, 8, {one, all});
   CHECK(together[1] > 3 * together[0]);
 }
+
+TEST_CASE("requested runs: only the first hosts run a schedule if a request has their number") {
+  RunRequest few = broadcast("chain", Part::all);
+  few.hosts = 2;
+  const std::vector<base::Nanos> times =
+      times_of(hosts(4, "latency: 10ms"), 4, {few, broadcast("chain", Part::all)});
+  CHECK(times == std::vector<base::Nanos>{10ms, 30ms});
+  CHECK(few.text() == "broadcast 1 tree:shape=chain on 2 hosts");
+}

@@ -256,6 +256,34 @@ TEST_CASE("tune: the search pipeline tests the network, then runs chains and at 
   CHECK(runs(saturated, " longest_path") == 0);
 }
 
+TEST_CASE("tune: the phases search at every size on the first hosts and on all of them") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.file("decisions.yaml");
+  const auto said = paths_program("tune " + file + " -o " + table +
+                                  " --clock virtual --collective broadcast --sizes 8B:32B "
+                                  "--tuner exhaustive --phases --candidates trees");
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  // Three sizes for two hosts, and three for four hosts. With two hosts all trees are equal.
+  CHECK_THAT(said.text, Contains("6 sizes to tune by exhaustive"));
+  CHECK_THAT(said.text, Contains("2 hosts\n  broadcast of 8B: tree:shape=flat: 0."));
+  CHECK_THAT(said.text, Contains("4 hosts\n  broadcast of 8B: tree:shape=flat: 10.") &&
+                            Contains("  broadcast of 32B: tree:shape=chain in messages of "));
+  const auto sections = tuner::load_decision_table(table)->sections();
+  REQUIRE(sections.size() == 2);
+  CHECK(sections[0].hosts == tuner::Range{2, 2});
+  CHECK(sections[0].clusters == tuner::Range{1, 1});
+  CHECK(sections[1].hosts == tuner::Range{4, 4});
+  CHECK(sections[1].clusters == tuner::Range{2, 2});
+  // Two hosts of one cluster need no link between clusters.
+  CHECK(sections[0].rows.front().why.time.count() < 1'000'000);
+  CHECK(sections[1].rows.front().why.time.count() > 10'000'000);
+  const std::string samples = read(table + ".samples");
+  CHECK_THAT(samples, Contains("broadcast 1 tree:") && Contains(" on 2 hosts\""));
+  CHECK_THAT(samples, !Contains(" on 4 hosts"));
+}
+
 TEST_CASE("tune: processes run the schedules and the table names their figures") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
@@ -353,6 +381,7 @@ TEST_CASE("tune: wrong options are refused before any host starts") {
   refused("--collective alreduce", "did you mean 'allreduce'?");
   refused("--sizes 1MiB:8B", "--sizes: expected a size of at least 8B");
   refused("--tuner rase", "did you mean 'race'?");
+  refused("--phases", "--phases: expected --tuner exhaustive, found race");
   refused("--tuner pipeline", "--tuner pipeline: expected --candidates trees");
   refused("--candidates trees --collective alltoall",
           "--candidates trees: expected collectives that trees do, found alltoall");
