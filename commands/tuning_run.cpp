@@ -83,7 +83,8 @@ std::string text_of(const pricing::Candidate& candidate) {
 }
 
 constexpr std::string_view trees = "trees";  // value of TuneOptions::candidates
-constexpr std::string_view pipeline = "pipeline", exhaustive = "exhaustive";  // searches
+constexpr std::string_view race = "race", pipeline = "pipeline", exhaustive = "exhaustive",
+                           predict = "predict";  // searches
 
 std::string samples_file(const std::string& output) { return output + ".samples"; }
 
@@ -236,23 +237,35 @@ Nanos TuningRun::time_around_run() const {
          groups::spare_time_before_start;
 }
 
+/// Prints how many runs the search may need, and how long they take. Only the runs of a race are
+/// known well enough to predict the time of all of them.
 void TuningRun::print_estimate() {
   const Nanos around = time_around_run();
+  const std::size_t of_each = is_exact_ ? 1 : tuner::Options().repetitions;
   const std::int64_t runs = is_exact_ ? exact_runs_expected : runs_expected;
-  std::size_t sizes = 0;
-  Nanos sum{0};
+  std::size_t sizes = 0, most = 0;
+  Nanos sum{0}, least = Nanos::max();
   for (const Collective collective : collectives_)
     for (const tuner::Bytes bytes : sizes_of(collective)) {
       ++sizes;
       const auto best = pricing::best_of(spec_of(collective, bytes), element_bytes,
                                          selector_->network(), worst_order(tuned_call(collective)));
       sum += runs * (best.price.time + around);
+      least = std::min(least, best.price.time + around);
+      std::size_t candidates = 0;
+      for (const pricing::Family& family : families_of(collective, bytes))
+        candidates += family.size();
+      most = std::max(most, candidates * of_each);
     }
-  sizes *= selectors_.size();
-  sum *= selectors_.size();  // at most; fewer hosts take less time
-  fmt::print("{} sizes to tune by {}, each with about {} runs: about {:.0f} s of the {} clock{}\n",
-             sizes, options_.search, runs, std::chrono::duration<double>(sum).count(),
-             is_exact_ ? "virtual" : "steady",
+  const std::string_view clock = is_exact_ ? "virtual" : "steady";
+  std::string cost = "without a run";
+  if (options_.search == race)
+    cost = fmt::format("each with about {} runs: about {:.0f} s of the {} clock", runs,
+                       std::chrono::duration<double>(sum).count(), clock);
+  else if (options_.search != predict)
+    cost = fmt::format("each with up to {} runs, of at least {:.3f} ms of the {} clock", most,
+                       millis(least), clock);
+  fmt::print("{} sizes to tune by {}, {}{}\n", sizes * selectors_.size(), options_.search, cost,
              options_.under.empty() ? "" : ", or more because of the program next to each host");
   if (log_->remaining() > 0)
     fmt::print("{} runs are taken from {}\n", log_->remaining(), samples_file(options_.output));
@@ -294,17 +307,21 @@ std::optional<Nanos> TuningRun::time_of(const RunRequest& request, RequestedRuns
   return time;
 }
 
-tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
+std::vector<pricing::Family> TuningRun::families_of(Collective collective,
+                                                    tuner::Bytes bytes) const {
   const collectives::CollectiveSpec spec = spec_of(collective, bytes);
   const collectives::Order worst = worst_order(tuned_call(collective));
-  const auto families = options_.candidates == trees
-                            ? tuner::families_of_paper(spec, worst)
-                            : pricing::families_of(spec, element_bytes, worst);
+  return options_.candidates == trees ? tuner::families_of_paper(spec, worst)
+                                      : pricing::families_of(spec, element_bytes, worst);
+}
+
+tuner::Schedules TuningRun::schedules_of(Collective collective, tuner::Bytes bytes) const {
+  const collectives::CollectiveSpec spec = spec_of(collective, bytes);
   // On the virtual clock, runs take only the times that the config states. Predictions for such
   // runs therefore do not include assumed costs.
   const bool is_stated = is_exact_ && selector_->assumed().has_network;
   const pricing::Network& network = is_stated ? selector_->links() : selector_->network();
-  return tuner::schedules_of(families, spec, element_bytes, network,
+  return tuner::schedules_of(families_of(collective, bytes), spec, element_bytes, network,
                              tuner::predict_on(spec, element_bytes, network));
 }
 

@@ -78,6 +78,8 @@ class TuningRun {
   void print_estimate();
   std::vector<tuner::Bytes> sizes_of(collectives::Collective collective) const;
   collectives::CollectiveSpec spec_of(collectives::Collective collective, tuner::Bytes bytes) const;
+  std::vector<pricing::Family> families_of(collectives::Collective collective,
+                                           tuner::Bytes bytes) const;
   tuner::Schedules schedules_of(collectives::Collective collective, tuner::Bytes bytes) const;
   tuner::Table tune(collectives::Collective collective, RequestedRuns& runs);
   std::optional<base::Nanos> time_of(const RunRequest& request, RequestedRuns& runs);

@@ -186,6 +186,7 @@ TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
     CAPTURE(said.text);
     REQUIRE(said.exit_code == 0);
     CHECK_THAT(said.text, Contains("is pinned and stays"));
+    CHECK((said.text.find(", without a run\n") != std::string::npos) == (search == "predict"));
     const auto decisions = tuner::load_decision_table(table);
     REQUIRE(decisions->sections().size() == 1);
     const auto& rows = decisions->sections()[0].rows;
@@ -205,6 +206,8 @@ TEST_CASE("tune: with candidates trees only trees are run, with messages of each
                                   "exhaustive --candidates trees");
   CAPTURE(said.text);
   REQUIRE(said.exit_code == 0);
+  CHECK_THAT(said.text,
+             Contains("1 sizes to tune by exhaustive, each with up to 40 runs, of at least"));
   std::istringstream lines(read(table + ".samples"));
   std::size_t runs = 0;
   for (std::string line; std::getline(lines, line);) {
