@@ -104,14 +104,16 @@ std::shared_ptr<Peers> filtering_peers(int port, bool is_encrypted) {
 /// A run of two hosts, a-0 at the near end of `network` and a-1 at its far end.
 class FarRun {
  public:
-  explicit FarRun(const FarNetwork& network, const std::string& setting = "")
+  explicit FarRun(const FarNetwork& network, const std::string& setting = "", bool is_ipv6 = false)
       : network_(network), port_(free_ports(2)) {
+    const std::string near = is_ipv6 ? "[" + FarNetwork::near_ipv6() + "]" : FarNetwork::near();
+    const std::string far = is_ipv6 ? "[" + FarNetwork::far_ipv6() + "]" : FarNetwork::far();
     plan_ = std::make_shared<const Plan>(
         read_config(fmt::format("deadline: 6s\nnetwork: {{security: run{}}}\n"
                                 "clusters: {{a: {{hosts: 2, threads: 1, address: "
                                 "{{a-0: \"tcp://{}:{}\", a-1: \"tcp://{}:{}\"}}}}}}\n"
                                 "collectives: {{sum: {{operation: sum, template: f64}}}}\n",
-                                setting, FarNetwork::near(), port_, FarNetwork::far(), port_ + 1)));
+                                setting, near, port_, far, port_ + 1)));
     key_ = new_run_key();
   }
   int port() const { return port_; }
@@ -242,9 +244,12 @@ TEST_CASE("source filter: a host delivers no frame from another address however 
 
 TEST_CASE("source filter: a host of several addresses connects from that of the config") {
   if (!FarNetwork::is_available()) return skip("needs root, to make a network namespace");
+  const bool is_ipv6 = GENERATE(false, true);
+  INFO(is_ipv6);
+  if (is_ipv6 && !FarNetwork::has_ipv6()) return skip("needs IPv6");
   const FarNetwork network;
-  network.connect_from_second();
-  const FarRun run(network);
+  is_ipv6 ? network.add_ipv6() : network.connect_from_second();
+  const FarRun run(network, "", is_ipv6);
   HostProcess near = run.start(0), far = run.start(1);
   check_sum_of_two(near);
   check_sum_of_two(far);

@@ -22,6 +22,9 @@ class FarNetwork {
   static std::string far() { return address(2); }
   /// Second address of the far end. It exists after connect_from_second().
   static std::string second() { return address(3); }
+  /// IPv6 addresses of the two ends, without brackets. They exist after add_ipv6().
+  static std::string near_ipv6() { return ipv6(1); }
+  static std::string far_ipv6() { return ipv6(2); }
 
   FarNetwork() {
     run(
@@ -47,12 +50,23 @@ class FarNetwork {
   }
   std::string command() const { return "ip netns exec " + name_ + " "; }
   void cut() const { run(fmt::format("ip -n {} link set far down", name_)); }
+  /// Returns whether this machine has IPv6.
+  static bool has_ipv6() { return access("/proc/net/if_inet6", F_OK) == 0; }
   /// Gives the far end the address second(). The system there connects from it by default.
   void connect_from_second() const {
     run(
         fmt::format("ip -n {0} addr add {1}/29 dev far && "
                     "ip -n {0} route replace {2}/29 dev far src {1}",
                     name_, second(), address(0)));
+  }
+  /// Gives both ends their IPv6 addresses. The far end also gets a second IPv6 address, from which
+  /// the system there connects by default.
+  void add_ipv6() const {
+    run(fmt::format(
+        "ip addr add {2}/64 dev {1} nodad && ip -n {0} addr add {3}/64 dev far nodad && "
+        "ip -n {0} addr add {4}/64 dev far nodad && "
+        "ip -n {0} route replace {5}/64 dev far src {4}",
+        name_, link_, near_ipv6(), far_ipv6(), ipv6(3), ipv6(0)));
   }
   /// Moves the calling process, which must have no other thread, to the far end.
   void enter() const {
@@ -65,6 +79,9 @@ class FarNetwork {
  private:
   static std::string address(int number) {
     return fmt::format("10.213.{}.{}", process_ % 250, number);
+  }
+  static std::string ipv6(int number) {
+    return fmt::format("fd00:213:{}::{}", process_ % 250, number);
   }
   static void run(const std::string& command) {
     const Said said = run_shell(command);
