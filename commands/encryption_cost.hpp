@@ -12,7 +12,7 @@ namespace commands {
 // Figures that bench/transport_rates.cpp has measured for messages of 1 MiB over TCP.
 // docs/reference/config.md has all figures, and tells how they were measured.
 /// Processor time of both hosts together, in seconds for each GB.
-inline constexpr double plain_seconds_per_gb = 0.8, encrypted_seconds_per_gb = 3.0;
+inline constexpr double plain_seconds_per_gb = 0.6, encrypted_seconds_per_gb = 3.2;
 /// Rate that one encrypted connection carries.
 inline constexpr double encrypted_bits_per_second = 2.4e9;
 
