@@ -39,10 +39,13 @@ bool are_alike(const ThreadReport& one, const ThreadReport& other) {
 
 /// Returns a period of noise in a unit, as text. If the noise resonates, another period makes the
 /// same computations late: the one that is as far from the whole number of iterations, on the other
-/// side. The text then names both periods.
+/// side. The text then names both periods. Otherwise it names the periods that fit as well.
 std::string period_text(const NoisePeriod& period, double unit_nanos) {
-  const std::string text = fmt::format("{:.2f}", period.nanos / unit_nanos);
-  if (!period.resonates) return text;
+  std::string text = fmt::format("{:.2f}", period.nanos / unit_nanos);
+  if (!period.resonates) {
+    for (const double other : period.others) text += fmt::format(" or {:.2f}", other / unit_nanos);
+    return text;
+  }
   const double iteration = period.nanos / period.iterations;
   const double other = 2 * std::round(period.iterations) * iteration - period.nanos;
   const std::string other_text = fmt::format("{:.2f}", other / unit_nanos);

@@ -33,6 +33,7 @@ constexpr SearchRange search_ranges[] = {
 };
 constexpr std::size_t periods_most = 3;
 constexpr std::size_t searches_most = 6;
+constexpr std::size_t others_most = 2;
 /// Least share of all late computations that a further period explains. The first period may leave
 /// some computations unexplained whose ticks are at their edges.
 constexpr double least_share_of_late = 0.05;
@@ -52,6 +53,8 @@ constexpr double least_precision = 0.75;
 constexpr double as_good = 0.02;
 /// Two periods whose ratio is closer to 1 than this are the same period.
 constexpr double same_period = 0.02;
+/// Part of a computation by which a tick may be outside of it because of errors of the estimate.
+constexpr double edge_share = 0.05;
 constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
@@ -188,19 +191,62 @@ class Agreement {
   double all_ = 0, late_ = 0, announced_ = 0, both_ = 0;
 };
 
-/// Returns whether a computation contains a tick of a period. `begin` is the time since the begin
-/// of the first computation.
-bool has_tick(const Computed& one, double begin, double frequency, double phase) {
-  const double end = begin + static_cast<double>(one.nanos);
-  return std::ceil(begin * frequency - phase) <= end * frequency - phase;
+/// Times of the ticks (noise events) of a period, in nanoseconds after the begin of the first
+/// computation.
+struct Ticks {
+  double frequency = 0;
+  double phase = 0;  // time of a tick in periods
+  /// A tick so long before a computation still delays it, because the noise has not ended.
+  double lead_nanos = 0;
+
+  /// Returns whether a tick delays a computation. `slack` extends the computation on both sides.
+  bool delay(const Computed& one, double origin, double slack = 0) const {
+    const double begin = static_cast<double>(one.begin_nanos) - origin - lead_nanos - slack;
+    const double end =
+        static_cast<double>(one.begin_nanos) - origin + static_cast<double>(one.nanos) + slack;
+    return std::ceil(begin * frequency - phase) <= end * frequency - phase;
+  }
+};
+
+/// Returns the ticks of a peak in the spectrum of the middles of late computations. The ticks are
+/// earlier than these middles by half of `lead_nanos` on average.
+Ticks ticks_of(const Peak& peak, double lead_nanos) {
+  return {peak.frequency, peak.phase - lead_nanos / 2 * peak.frequency, lead_nanos};
 }
 
-Agreement agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {
+Ticks ticks_of(const Period& period) { return {1 / period.nanos, period.phase, period.lead_nanos}; }
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Agreement agreement_of(std::span<const Computed> computations, const Ticks& ticks, double origin) {
   Agreement agreement;
-  for (const Computed& one : computations)
-    agreement.add(one.is_late, has_tick(one, static_cast<double>(one.begin_nanos) - origin,
-                                        peak.frequency, peak.phase));
+  for (const Computed& one : computations) agreement.add(one.is_late, ticks.delay(one, origin));
   return agreement;
+}
+
+/// Returns the median duration of the noise in the computations that the ticks delay.
+double noise_of(std::span<const Computed> computations, const Ticks& ticks, double origin) {
+  std::vector<double> noise;
+  for (const Computed& one : computations)
+    if (one.is_late && ticks.delay(one, origin))
+      noise.push_back(static_cast<double>(one.noise_nanos));
+  return median_of(std::move(noise));
+}
+
+struct Fit {
+  Ticks ticks;
+  Agreement agreement;
+};
+
+Fit fit_of(std::span<const Computed> computations, const Peak& peak, double lead_nanos,
+           double origin) {
+  const Ticks ticks = ticks_of(peak, lead_nanos);
+  return {ticks, agreement_of(computations, ticks, origin)};
 }
 
 /// Returns the periods that predict well which computations are late: with at least
@@ -208,8 +254,8 @@ Agreement agreement_of(std::span<const Computed> computations, const Peak& peak,
 /// the spectrum of the first `known` times.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
-                               const std::vector<Peak>& peaks, bool is_one_of_several) {
-  const auto origin = static_cast<double>(computations.front().begin_nanos);
+                               const std::vector<Peak>& peaks, double origin,
+                               bool is_one_of_several) {
   const double least_share = is_one_of_several ? 0.02 : 0.1;
   double reach = 0;  // half of a computation, from whose middle a tick is that far away at most
   for (const Computed& one : computations) reach += static_cast<double>(one.nanos) / 2;
@@ -219,38 +265,56 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
     if (peak.power < std::min(least_power, static_cast<double>(known) * 0.6)) continue;
     peak = sharpen(times, peak, known);
     if (peak.power < least_share * static_cast<double>(times.size())) continue;
-    Agreement agreement = agreement_of(computations, peak, origin);
-    const Peak again = fit_again(times, peak, reach);
-    if (const Agreement other = agreement_of(computations, again, origin);
-        other.value() > agreement.value()) {
-      agreement = other;
-      peak = again;
+    Fit best = fit_of(computations, peak, 0, origin);
+    const double noise = noise_of(computations, best.ticks, origin);
+    for (const double lead : {0.0, noise}) {
+      const Peak again = fit_again(times, peak, reach + lead / 2);
+      for (const Peak& one : {peak, again})
+        if (const Fit other = fit_of(computations, one, lead, origin);
+            other.agreement.value() > best.agreement.value())
+          best = other;
     }
+    const Agreement& agreement = best.agreement;
     if (agreement.value() < least_agreement && !(is_one_of_several && agreement.explains_part()))
       continue;
-    fitting.push_back({.nanos = 1 / peak.frequency,
+    fitting.push_back({.nanos = 1 / best.ticks.frequency,
                        .agreement = agreement.value(),
-                       .phase = peak.phase,
+                       .phase = best.ticks.phase,
+                       .lead_nanos = best.ticks.lead_nanos,
                        .ticks = static_cast<std::uint64_t>(agreement.both()),
+                       .noise_nanos = noise,
+                       .others = {},
                        .spectrum = {}});
   }
   return fitting;
 }
 
+bool are_same(const Period& one, const Period& other) {
+  return std::abs(one.nanos / other.nanos - 1) < same_period;
+}
+
 /// Returns the period with the best agreement. If several periods have about the same agreement,
 /// returns the period nearest to its own estimate: the total time of computations, divided by the
-/// number of its ticks.
-std::optional<Period> best_of(const std::vector<Period>& fitting, double computed) {
+/// number of its ticks. The next ones are its `others`.
+std::optional<Period> best_of(std::vector<Period> fitting, double computed) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
-  std::optional<Period> best;
+  std::erase_if(fitting, [most](const Period& one) { return one.agreement < most - as_good; });
   const auto distance = [computed](const Period& one) {
     return std::abs(std::log(one.nanos * static_cast<double>(one.ticks) / computed));
   };
-  for (const Period& one : fitting) {
-    if (one.agreement < most - as_good) continue;
-    if (!best || distance(one) < distance(*best)) best = one;
-  }
+  std::stable_sort(fitting.begin(), fitting.end(), [&](const Period& one, const Period& other) {
+    return distance(one) < distance(other);
+  });
+  if (fitting.empty()) return std::nullopt;
+  std::vector<Period> different = {fitting.front()};
+  for (const Period& one : fitting)
+    if (std::none_of(different.begin(), different.end(),
+                     [&](const Period& other) { return are_same(one, other); }))
+      different.push_back(one);
+  Period best = std::move(fitting.front());
+  for (std::size_t place = 1; place < different.size() && place <= others_most; ++place)
+    best.others.push_back(different[place].nanos);
   return best;
 }
 
@@ -299,10 +363,9 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
 
 namespace {
 
-/// Finds the period that explains the late computations best.
-std::optional<Period> find_period(std::span<const Computed> computations) {
+/// Finds the period that explains the late computations best. Times count from `origin`.
+std::optional<Period> find_period(std::span<const Computed> computations, double origin) {
   if (computations.empty()) return std::nullopt;
-  const auto origin = static_cast<double>(computations.front().begin_nanos);
   // Middle of each late computation. It is the estimated time of the computation's tick (noise
   // event).
   std::vector<double> times;
@@ -319,14 +382,15 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   // Each noise event (tick) makes at most one computation late. If the period is a multiple of the
   // iteration, ticks occur during computations far more often than by chance. In this case the
   // period may be longer than `guess`.
-  const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
+  const double elapsed = times.back() - times.front();
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());
   for (const SearchRange& range : search_ranges) {
     const auto powers = powers_between(std::span(times).first(known), 1 / (range.longest * longest),
                                        range.highest / guess);
     auto best = best_of(
-        fitting_of(computations, times, known, peaks_of(powers), range.is_for_several), computed);
+        fitting_of(computations, times, known, peaks_of(powers), origin, range.is_for_several),
+        computed);
     if (!best) continue;
     best->spectrum = spectrum_of(powers);
     return best;
@@ -334,40 +398,55 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   return std::nullopt;
 }
 
-/// Removes the computations that contain a tick of `period`, and sets period.noise_nanos.
-void take_explained(Period& period, std::vector<Computed>& computations) {
-  const auto origin = static_cast<double>(computations.front().begin_nanos);
-  double noise = 0;
+/// Removes the computations that the ticks of a period delay. A late computation is also removed if
+/// a tick is almost in it, because frequency and phase are estimates.
+void remove_explained(const Period& period, double origin, std::vector<Computed>& computations) {
+  Ticks ticks = ticks_of(period);
+  ticks.lead_nanos = std::max(ticks.lead_nanos, period.noise_nanos);
   std::erase_if(computations, [&](const Computed& one) {
-    if (!has_tick(one, static_cast<double>(one.begin_nanos) - origin, 1 / period.nanos,
-                  period.phase))
-      return false;
-    noise += one.is_late ? static_cast<double>(one.noise_nanos) : 0;
-    return true;
+    return ticks.delay(one, origin, one.is_late ? edge_share * static_cast<double>(one.nanos) : 0);
   });
-  period.noise_nanos = period.ticks == 0 ? 0 : noise / static_cast<double>(period.ticks);
 }
 
-bool are_same(const Period& one, const Period& other) {
-  return std::abs(one.nanos / other.nanos - 1) < same_period;
+/// Sets Period::ticks and Period::noise_nanos. The noise of a period is measured in computations
+/// that no other period delays, if there are any.
+void count_ticks(std::vector<Period>& periods, std::span<const Computed> computations,
+                 double origin) {
+  for (Period& period : periods) {
+    period.ticks = 0;
+    std::vector<double> alone, all;
+    for (const Computed& one : computations) {
+      if (!one.is_late || !ticks_of(period).delay(one, origin)) continue;
+      ++period.ticks;
+      all.push_back(static_cast<double>(one.noise_nanos));
+      if (std::none_of(periods.begin(), periods.end(), [&](const Period& other) {
+            return &other != &period && ticks_of(other).delay(one, origin);
+          }))
+        alone.push_back(all.back());
+    }
+    period.noise_nanos = median_of(alone.empty() ? std::move(all) : std::move(alone));
+  }
 }
 
 }  // namespace
 
 std::vector<Period> find_periods(std::span<const Computed> computations) {
+  if (computations.empty()) return {};
+  const auto origin = static_cast<double>(computations.front().begin_nanos);
   std::vector<Computed> left(computations.begin(), computations.end());
   const auto late = static_cast<double>(
       std::count_if(left.begin(), left.end(), [](const Computed& one) { return one.is_late; }));
   std::vector<Period> periods;
   for (std::size_t search = 0; search < searches_most && periods.size() < periods_most; ++search) {
-    auto period = find_period(left);
+    auto period = find_period(left, origin);
     if (!period || static_cast<double>(period->ticks) < least_share_of_late * late) break;
-    take_explained(*period, left);
+    remove_explained(*period, origin, left);
     // Computations that have a tick at their edge may fit the same period with another phase.
     if (std::none_of(periods.begin(), periods.end(),
                      [&](const Period& other) { return are_same(*period, other); }))
       periods.push_back(*std::move(period));
   }
+  count_ticks(periods, computations, origin);
   std::stable_sort(periods.begin(), periods.end(), [](const Period& a, const Period& b) {
     return a.noise_nanos * static_cast<double>(a.ticks) >
            b.noise_nanos * static_cast<double>(b.ticks);

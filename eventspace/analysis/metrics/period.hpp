@@ -25,8 +25,13 @@ struct Period {
   /// the noise has several periods, the computations of the periods found before are left out.
   double agreement = 0;
   double phase = 0;         ///< time of a tick after the first computation began, in periods
-  std::uint64_t ticks = 0;  ///< late computations that contain a tick
-  double noise_nanos = 0;   ///< mean of noise_nanos of these computations
+  double lead_nanos = 0;    ///< a tick so long before a computation still delays it
+  std::uint64_t ticks = 0;  ///< number of late computations that a tick delays
+  /// Median of noise_nanos of these computations. Computations that other periods delay are left
+  /// out.
+  double noise_nanos = 0;
+  /// Other periods that predict about the same computations (aliases), at most two.
+  std::vector<double> others = {};
   /// Spectrum of the times of the first late computations, with at most 256 points.
   std::vector<SpectrumPoint> spectrum;
 };
@@ -40,7 +45,7 @@ struct Period {
 /// number of late computations, therefore estimates the period. The time between computations does
 /// not matter for it. The spectrum of the times (Rayleigh periodogram) near that estimate gives the
 /// exact period. If the period is close to a multiple of the iteration, several aliases fit equally
-/// well. In this case, the alias nearest to the estimate is returned.
+/// well. In this case, the alias nearest to the estimate is returned, with the next ones.
 ///
 /// If the noise has several periods, each explains a part of the late computations. After a period
 /// is found, its computations are left out of the search for the next one.

@@ -163,7 +163,8 @@ void PlaceFigures::find_periods() {
     NoisePeriod period{.nanos = one.nanos,
                        .agreement = one.agreement,
                        .noise_nanos = static_cast<std::int64_t>(one.noise_nanos),
-                       .computations = one.ticks};
+                       .computations = one.ticks,
+                       .others = one.others};
     if (iteration > 0) {
       period.iterations = one.nanos / iteration;
       const double whole = std::round(period.iterations);

@@ -20,11 +20,12 @@ struct SpectrumPoint {
 /// Noise of a thread that comes regularly.
 struct NoisePeriod {
   double nanos = 0;
-  double agreement = 0;            ///< Period::agreement
-  double iterations = 0;           ///< mean number of iterations in a period
-  bool resonates = false;          ///< whether this number is close to a whole one
-  std::int64_t noise_nanos = 0;    ///< mean duration of the noise in a computation
-  std::uint64_t computations = 0;  ///< number of computations with this noise
+  double agreement = 0;             ///< Period::agreement
+  double iterations = 0;            ///< mean number of iterations in a period
+  bool resonates = false;           ///< whether this number is close to a whole one
+  std::int64_t noise_nanos = 0;     ///< median of the noise in a computation
+  std::uint64_t computations = 0;   ///< number of computations with this noise
+  std::vector<double> others = {};  ///< other periods that fit as well
 };
 
 /// Computations of a thread at one place of its program: between two successive operations.
@@ -125,13 +126,16 @@ void describe(Visitor& visit, const ThreadReport& thread) {
               "True if that number is close to a whole one, so noise repeatedly hits the same part "
               "of the iteration.",
               periodic);
+  visit.field("noise_other_periods_nanos", main.others, units::nanos,
+              "Other periods that fit as well, because computations recur regularly (aliases).",
+              left_out(main.others.empty(), "if there are none"));
   visit.field("noise_periods_nanos_noise_computations",
               Mapped(thread.periods,
                      [](const NoisePeriod& one) {
                        return std::tuple(one.nanos, one.noise_nanos, one.computations);
                      }),
               units::nanos,
-              "All periods of the noise: rows of period, mean duration of its noise, and number of "
+              "All periods of the noise: rows of period, median of its noise, and number of "
               "computations with it.",
               left_out(thread.periods.size() < 2, "if the noise has fewer than two periods"));
 }

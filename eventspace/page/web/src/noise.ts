@@ -98,7 +98,8 @@ function spectrum(thread: Thread | undefined): HTMLElement | null {
         ` It also comes every ${time(other)}: ${time(noise)} in ${count(computations)} computations.`,
     )
     .join('');
-  const text = `Noise of ${thread.name} comes every ${time(period)}, which describes ${percent(thread.noise_period_agreement ?? 0)} of it: once in ${resonance.toFixed(2)} iterations${near ? ', so it resonates with them' : ''}.${others}`;
+  const as_well = [period, ...(thread.noise_other_periods_nanos ?? [])].map(time).join(' or ');
+  const text = `Noise of ${thread.name} comes every ${as_well}, which describes ${percent(thread.noise_period_agreement ?? 0)} of it: once in ${resonance.toFixed(2)} iterations${near ? ', so it resonates with them' : ''}.${others}`;
   return h(
     'div',
     {},

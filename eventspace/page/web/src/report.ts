@@ -328,6 +328,7 @@ export interface Thread {
   noise_period_agreement?: number;
   iterations_per_noise_period?: number;
   noise_resonates?: boolean;
+  noise_other_periods_nanos?: number[];
   noise_periods_nanos_noise_computations?: [number, number, number][];
 }
 
