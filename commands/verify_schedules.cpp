@@ -14,6 +14,7 @@
 #include "collectives/cost/best.hpp"
 #include "collectives/schedule/verifier.hpp"
 #include "groups/selection/network_of.hpp"
+#include "groups/selection/selection.hpp"
 #include "paths/joins/reduction.hpp"
 
 namespace commands {
@@ -169,12 +170,13 @@ bool verify_all(const ScheduleOptions& options) {
 constexpr std::size_t hosts_verified_most = 128;
 
 /// Returns the request that a wrapper of the kind `schedule` makes, for the hosts that have
-/// threads. Returns nullopt if the wrapper names `best` in place of a schedule, or if there are too
-/// many hosts.
+/// threads. Returns nullopt if PATHS selects the schedule (the wrapper names `best` or `tuned`), or
+/// if there are too many hosts.
 std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
                                           const paths::Plan::PlanWrapper& wrapper) {
   const base::Settings* const by = wrapper.settings.find("by");
-  if (wrapper.kind != "schedule" || by == nullptr || by->text() == "best") return std::nullopt;
+  if (wrapper.kind != "schedule" || by == nullptr || groups::is_selected(by->text()))
+    return std::nullopt;
   const auto hosts = groups::participants_of(plan);
   if (hosts.size() > hosts_verified_most) return std::nullopt;
   ScheduleRequest request;

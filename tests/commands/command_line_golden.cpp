@@ -96,6 +96,24 @@ TEST_CASE("command line: a wrong config does not hide the results of the correct
   CHECK(outcome.err.find("configs/broken/empty.yaml") == 0);
 }
 
+TEST_CASE("command line: check accepts the algorithm tuned with or without a table") {
+  const Outcome by_option = run({"check", two_clusters, "--algorithm", "tuned"});
+  CHECK(by_option.exit_code == 0);
+  CHECK(by_option.err.empty());
+  const std::string config =
+      "clusters: {alpha: {hosts: 2, threads: 1}}\n"
+      "collectives: {sum: {operation: sum, template: f64, algorithm: tuned}}\n";
+  const std::string table =
+      "decisions: {decisions: 1, allreduce: [{rows: [{up_to: inf, use: recursive_doubling}]}]}\n";
+  for (const std::string& text : {config, config + table}) {
+    const test_support::WrittenFile file(text);
+    const Outcome outcome = run({"check", file.path()});
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out.find(": ok, 2 hosts") != std::string::npos);
+    CHECK(outcome.err.empty());
+  }
+}
+
 TEST_CASE("command line: show draws one of the graphs that differ only by a number") {
   const test_support::WrittenFile config(
       "clusters: {alpha: {hosts: 1, threads: 4}}\nexchanges: {rows: {template: f64}}\n");
