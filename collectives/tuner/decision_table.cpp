@@ -231,6 +231,15 @@ double distance(const DecisionSection& section, const Shape& shape) {
 
 /// Returns the text as a YAML string in double quotes.
 std::string quoted(const std::string& text) {
+/// Returns how many of the properties of a group a section states as a range or as `any`, instead
+/// of one value.
+int ranges_in(const DecisionSection& section) {
+  int ranges = section.transport == any_word ? 1 : 0;
+  for (const Range& range : {section.clusters, section.hosts, section.machines})
+    if (!range.is_single()) ++ranges;
+  return ranges;
+}
+
   constexpr unsigned char first_printed = 0x20;
   std::string result = "\"";
   for (const char letter : text) {
@@ -358,7 +367,7 @@ std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, c
   std::optional<Found> best;
   // Rank by which the sections that fit the group are compared. The section with the least rank is
   // used.
-  using Rank = std::tuple<bool, bool, Fit, double, int>;
+  using Rank = std::tuple<bool, bool, Fit, double, int, int>;
   Rank best_rank;
   for (const DecisionSection& section : sections_) {
     if (section.collective != collective) continue;
@@ -368,8 +377,8 @@ std::optional<DecisionTable::Found> DecisionTable::find(Collective collective, c
     const auto row = std::lower_bound(
         section.rows.begin(), section.rows.end(), size,
         [](const Decision& decision, Bytes bytes) { return decision.up_to < bytes; });
-    const Rank rank{fit == Fit::borrowed, !row->is_pinned, fit, distance(section, shape),
-                    -static_cast<int>(section.order)};
+    const Rank rank{fit == Fit::borrowed,     !row->is_pinned,    fit,
+                    distance(section, shape), ranges_in(section), -static_cast<int>(section.order)};
     if (best && !(rank < best_rank)) continue;
     best_rank = rank;
     best = Found{&*row, &section, fit == Fit::borrowed};

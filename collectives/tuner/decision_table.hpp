@@ -115,7 +115,8 @@ class DecisionTable {
   /// Returns the row for an operation. Rows of sections whose numbers fit the group come before
   /// rows of sections for a different number of hosts. Among the rows of each kind, pinned rows
   /// come first. After that, rows of sections for a single number of clusters and hosts come before
-  /// rows of sections for ranges.
+  /// rows of sections for ranges, and sections with fewer ranges before sections with more. A
+  /// transport `any` counts as a range.
   /// Cost: no allocation.
   std::optional<Found> find(collectives::Collective collective, const Shape& shape,
                             collectives::Order worst, Bytes size) const;

@@ -197,6 +197,24 @@ TEST_CASE("tune: pinned rows stay and other searches find schedules too") {
   }
 }
 
+TEST_CASE("tune: a section for any machines does not hide the rows that were just tuned") {
+  const test_support::Folder folder;
+  const std::string file = folder.write("sites.yaml", config);
+  const std::string table = folder.write("decisions.yaml",
+                                         "decisions: 1\nallreduce:\n"
+                                         "  - shape: {clusters: 2, hosts: 4}\n"
+                                         "    rows: [{up_to: inf, use: \"tree:shape=chain\"}]\n");
+  const auto said = paths_program("tune " + file + " -o " + table +
+                                  " --clock virtual --collective allreduce --sizes 8B");
+  CAPTURE(said.text);
+  REQUIRE(said.exit_code == 0);
+  REQUIRE(tuner::load_decision_table(table)->sections().size() == 2);
+  const auto explained =
+      paths_program("explain " + file + " --collective allreduce --size 8B --decisions " + table);
+  CAPTURE(explained.text);
+  CHECK_THAT(explained.text, !Contains("tree:shape=chain"));
+}
+
 TEST_CASE("tune: with candidates trees only trees are run, with messages of each power of two") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);

@@ -143,6 +143,29 @@ TEST_CASE("decisions: pinned rows come first and then exact groups and ranges an
   CHECK(use_for(head + exact + range + pinned) == "rabenseifner");
 }
 
+TEST_CASE("decisions: of sections for one group the one with fewer ranges comes first") {
+  const auto section = [](const std::string& keys, const std::string& use) {
+    return fmt::format("  - {{{}, rows: [{{up_to: inf, use: {}}}]}}\n", keys, use);
+  };
+  const std::string head = "decisions: 1\nallreduce:\n";
+  const std::string tuned =
+      section("shape: {clusters: 2, hosts: 8, machines: 2}, transport: tcp", "recursive_doubling");
+  const std::vector<std::string> looser = {
+      section("shape: {clusters: 2, hosts: 8}", "rabenseifner"),
+      section("shape: {clusters: 2, hosts: 8}, transport: tcp", "rabenseifner"),
+      section("shape: {clusters: 2, hosts: 8, machines: 2}", "rabenseifner"),
+      section("shape: {clusters: 2, hosts: 8, machines: 1..4}, transport: tcp", "rabenseifner"),
+  };
+  for (const std::string& other : looser)
+    for (const std::string& text : {head + other + tuned, head + tuned + other}) {
+      INFO(text);
+      const DecisionTable table = read(text);
+      const auto found = table.find(Collective::allreduce, eight, Order::in_order, 8);
+      REQUIRE(found);
+      CHECK(found->decision->use() == "recursive_doubling");
+    }
+}
+
 TEST_CASE("decisions: all mistakes are reported together with their positions") {
   const std::string text =
       "decisions: 2\n"
