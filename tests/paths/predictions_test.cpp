@@ -187,6 +187,14 @@ collectives: {sum: {operation: sum, template: f64}}
   CHECK_THROWS_WITH(asked(run, {.without = {1}}), Catch::Contains("the report has none"));
 }
 
+TEST_CASE("predictions: a change that would make a latency negative is refused") {
+  const TracedRun run(config_of({}, "magpie"), solve);
+  CHECK_THROWS_WITH(asked(run, {.changes = {"link:alpha>beta.latency=-50ms"}}),
+                    Catch::Contains("link from alpha to beta: expected a change of -10ms or "
+                                    "more, because the latency is 10ms, found -50ms"));
+  CHECK(asked(run, {.changes = {"link:alpha>beta.latency=-10ms"}}).what_if);
+}
+
 TEST_CASE("predictions: a network within a cluster keeps its bandwidth if its latency changes") {
   const auto config = [](const std::string& latency) {
     return fmt::format(R"(

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -221,6 +222,23 @@ std::vector<Change> changes_of(const RequestedChange& wanted, const Predictor& p
   return changes;
 }
 
+/// Returns the mistake if a change lowers the latency of one of the labels below 0; otherwise "".
+/// Names the smallest of these latencies.
+std::string latency_below_zero(const RequestedChange& wanted, const Predictor& predictor,
+                               const std::vector<std::uint32_t>& numbers) {
+  if (wanted.property != Property::added_latency) return "";
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t number : numbers)
+    if (const double latency = predictor.latency_nanos_of(number); latency > 0)
+      least = std::min(least, latency);
+  if (least + wanted.value >= 0) return "";
+  const auto text = [](double nanos) {
+    return base::format_time(base::Nanos(static_cast<std::int64_t>(nanos)));
+  };
+  return fmt::format("expected a change of -{0} or more, because the latency is {0}, found -{1}",
+                     text(least), text(-wanted.value));
+}
+
 std::string_view why_nothing_changes(Property property) {
   switch (property) {
     case Property::bandwidth:
@@ -270,6 +288,8 @@ std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
       mistakes.push_back(fmt::format("{}: {}", what, why_nothing_changes(wanted.property)));
     else if (wanted.object == Object::link && more.size() < numbers.size())
       mistakes.push_back(fmt::format("{}: one direction, or one of the links, has none", what));
+    if (const std::string wrong = latency_below_zero(wanted, predictor, numbers); !wrong.empty())
+      mistakes.push_back(fmt::format("{}: {}", what, wrong));
     const Property kind =
         wanted.property == Property::added_latency ? Property::latency : wanted.property;
     const bool is_new = std::all_of(numbers.begin(), numbers.end(), [&](std::uint32_t number) {

@@ -35,7 +35,7 @@ std::vector<RequestedChange> read_changes(const std::vector<std::string>& texts,
 
 /// Converts requested changes of objects into changes of the labels that belong to the objects.
 /// Throws: ConfigError if the run has no message or computation of an object, or if a link has no
-///         known latency or bandwidth that could change.
+///         known latency or bandwidth that could change. Also if a latency would become negative.
 std::vector<Change> changes_of(const std::vector<RequestedChange>& requested,
                                const Predictor& predictor);
 
