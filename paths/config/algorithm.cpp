@@ -104,13 +104,19 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   return algorithm;
 }
 
-/// Returns the rule for the numbers of a word, for an error message: " with EVERY at most HORIZON".
-/// Returns "" if the word has only one number. Without this rule a message could carry more rounds
-/// (EVERY) than the number of rounds by which a result may be late (HORIZON).
-std::string number_rule(const AlgorithmWord& word) {
-  if (word.settings.size() < 2) return "";
-  return fmt::format(" with {} at most {}", in_capitals(word.settings[1].name),
-                     in_capitals(word.settings[0].name));
+/// Returns the rule for the numbers of a word, for an error message: " with HORIZON from 1 to
+/// 1000000 and EVERY from 1 to HORIZON". Returns "" if the word has no numbers. A number is at most
+/// the number before it: otherwise a message could carry more rounds (EVERY) than the number of
+/// rounds by which a result may be late (HORIZON).
+template <class Word>
+std::string number_rule(const Word& word) {
+  std::string rule, most = fmt::format("{}", parameter_max);
+  for (const SettingHelp& setting : word.settings) {
+    const std::string name = in_capitals(setting.name);
+    rule += fmt::format("{} {} from 1 to {}", rule.empty() ? " with" : " and", name, most);
+    most = name;
+  }
+  return rule;
 }
 
 std::optional<Numbers> parse_numbers(std::string_view text, std::size_t count) {
@@ -146,7 +152,7 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   std::vector<std::string> forms;
   for (const TransferWord& transfer : transfer_words()) {
     if (transfer_named(transfer.name, word) == nullptr) continue;
-    forms.push_back(fmt::format("{}:{}", word.name, form_of(transfer)));
+    forms.push_back(fmt::format("{}:{}{}", word.name, form_of(transfer), number_rule(transfer)));
     if (given[0] != transfer.name || given.size() != 1 + transfer.settings.size()) continue;
     const auto tuples = given.size() == 1 ? std::optional<std::uint64_t>(1) : parse_count(given[1]);
     if (!tuples) continue;

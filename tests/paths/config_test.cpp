@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "paths/config/algorithm.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/joins/condition.hpp"
 #include "tests/support/read_config.hpp"
@@ -309,4 +310,24 @@ TEST_CASE("condition: NaN satisfies no comparison and is true") {
 TEST_CASE("condition: the partial template holds the value and the last exact pair") {
   CHECK(paths::partial_template(*pastset::Template::parse("f64")).text() ==
         "partial: u64, u64, f64, u8, u64, f64");
+}
+
+TEST_CASE("config: an error about the numbers of a word names the allowed numbers") {
+  const auto wrong_of = [](const std::string& word) {
+    std::string wrong;
+    CHECK(!paths::parse_algorithm(word, "allreduce", wrong));
+    return wrong;
+  };
+  for (const std::string word : {"budget:4,8", "budget:4,0", "budget:8"})
+    CHECK(wrong_of(word) ==
+          "expected budget:HORIZON,EVERY with HORIZON from 1 to 1000000 and EVERY from 1 to "
+          "HORIZON, found '" +
+              word + "'");
+  for (const std::string word : {"lagged:0", "lagged:99999999999"})
+    CHECK(wrong_of(word) ==
+          "expected lagged:ROUNDS with ROUNDS from 1 to 1000000, found '" + word + "'");
+  CHECK(wrong_of("periodic:0") ==
+        "expected periodic:EVERY with EVERY from 1 to 1000000, found 'periodic:0'");
+  CHECK_THAT(wrong_of("conditional:subscribe:0"),
+             Catch::Contains("conditional:subscribe:TUPLES with TUPLES from 1 to 1000000, found"));
 }
