@@ -133,12 +133,15 @@ InjectedNoise InjectedNoise::parse(const std::string& text, const paths::Plan& p
     when = base::parse_time(text.substr(mark + 1));
   }
   const bool is_once = mark != std::string::npos && text[mark] == '@';
-  const bool is_good = duration && when && *duration > Nanos(0) && (is_once || *duration < *when);
-  if (!is_good)
+  if (!duration || !when)
     throw std::invalid_argument(
         fmt::format("--noise: expected HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
                     "DURATION@TIME for once, no time longer than 30 years, found '{}'",
                     text));
+  if (*duration <= Nanos(0) || (!is_once && *duration >= *when))
+    throw std::invalid_argument(fmt::format("--noise: expected a duration above 0{}, found '{}'",
+                                            is_once ? "" : " that is shorter than the period",
+                                            text));
   bool is_known = thread == "*";
   for (const auto& host : plan.hosts)
     for (std::uint32_t i = 0; i < host.threads; ++i)

@@ -31,6 +31,9 @@ TEST_CASE(
   check_golden("misspelt_compute", two_clusters + "--compute spinn");
   check_golden("spin_on_virtual_clock", two_clusters + "--clock virtual --compute spin");
   check_golden("no_unit", two_clusters + "--compute-time 30");
+  check_golden("noise_as_long_as_its_period", two_clusters + "--noise alpha-0/0=2ms/2ms");
+  check_golden("noise_longer_than_its_period", two_clusters + "--noise alpha-0/0=2ms/1ms");
+  check_golden("noise_of_no_duration", two_clusters + "--noise alpha-0/0=0ms@1s");
   check_golden("no_values", two_clusters + "--clock virtual --values no_such_file");
   check_golden("unwritable_json", two_clusters + "--clock virtual --json /nowhere/out.json");
 }
