@@ -85,7 +85,7 @@ class RowReader {
   Decision read() {
     read_limit();
     read_use();
-    if (decision_.algorithm != nullptr) read_length();
+    read_length();
     decision_.is_pinned = reader_.flag("pinned", false);
     decision_.note = reader_.word("note", "");
     decision_.why = read_evidence(reader_.take("why"), reader_.mistakes());
@@ -126,12 +126,14 @@ class RowReader {
   }
 
   void read_length() {
-    const Parameter* const length = length_of(*decision_.algorithm);
+    const Algorithm* const algorithm = decision_.algorithm;  // nullptr = `use` has a mistake
+    const Parameter* const length = algorithm == nullptr ? nullptr : length_of(*algorithm);
     for (const char* const key : {"segment", "stretch"}) {
       if (!reader_.has(key)) continue;
       const std::uint64_t bytes = reader_.bytes(key, 0);
+      if (algorithm == nullptr) continue;
       if (length == nullptr || length->name != key)
-        reader_.mistake(key, fmt::format("{} has no {}", decision_.algorithm->name, key));
+        reader_.mistake(key, fmt::format("{} has no {}", algorithm->name, key));
       else
         decision_.length = bytes;
     }
@@ -229,8 +231,6 @@ double distance(const DecisionSection& section, const Shape& shape) {
   return std::max({1.0, section.hosts.least / hosts, hosts / section.hosts.most});
 }
 
-/// Returns the text as a YAML string in double quotes.
-std::string quoted(const std::string& text) {
 /// Returns how many of the properties of a group a section states as a range or as `any`, instead
 /// of one value.
 int ranges_in(const DecisionSection& section) {
@@ -240,6 +240,8 @@ int ranges_in(const DecisionSection& section) {
   return ranges;
 }
 
+/// Returns the text as a YAML string in double quotes.
+std::string quoted(const std::string& text) {
   constexpr unsigned char first_printed = 0x20;
   std::string result = "\"";
   for (const char letter : text) {

@@ -206,6 +206,15 @@ TEST_CASE("decisions: all mistakes are reported together with their positions") 
   has("recursive_doubling does no broadcast");
 }
 
+TEST_CASE("decisions: a wrong algorithm does not make the keys of its row unknown") {
+  for (const std::string use : {"ring", "broadcast_only", "dissemination"}) {
+    const auto mistakes =
+        mistakes_in(with_rows("      - {up_to: inf, use: " + use + ", segment: 4KiB}\n"));
+    REQUIRE(mistakes.size() == 1);
+    CHECK_THAT(mistakes[0], Catch::Contains(use));
+  }
+}
+
 TEST_CASE("decisions: a table without a last row or with two sections for a group is refused") {
   CHECK(
       mistakes_in(with_rows("      - {up_to: 2KiB, use: recursive_doubling}\n")) ==
