@@ -44,6 +44,9 @@ class ClusterReader {
         "hosts", "a number of hosts, their names (node[01-16]), or groups of them");
     first_groups_.clear();
     if (reader.has("hosts")) read_hosts(name, hosts);
+    // The hosts have a mistake. A host in their place has the other settings of the cluster
+    // checked.
+    if (cluster().hosts.empty()) add_host(numbered_host(name, 0, value), 1);
     read_per_host(reader);
     const Settings rate = read_gateway(reader);
     const Settings network = reader.take("network");
@@ -65,6 +68,10 @@ class ClusterReader {
 
  private:
   MultiCluster::Cluster& cluster() { return all_.clusters[index_]; }
+
+  static Settings numbered_host(const Settings& cluster, std::size_t number, const Settings& at) {
+    return Settings::scalar(fmt::format("{}-{}", cluster.text(), number), at.position());
+  }
 
   void add_host(const Settings& name, std::uint32_t threads) {
     const auto index = static_cast<std::uint32_t>(all_.hosts.size());
@@ -119,8 +126,7 @@ class ClusterReader {
         base::read_integer(hosts, mistakes_, "hosts", 1, cluster_hosts_max).value_or(0);
     const std::size_t first = cluster().hosts.size();
     for (std::int64_t host = 0; host < count; ++host)
-      add_host(Settings::scalar(fmt::format("{}-{}", name.text(), first + host), hosts.position()),
-               1);
+      add_host(numbered_host(name, first + static_cast<std::size_t>(host), hosts), 1);
   }
 
   /// Reads groups of hosts. Host numbers continue through all groups of the cluster.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/errors.hpp"
 #include "paths/config/algorithm.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/joins/condition.hpp"
@@ -330,4 +331,19 @@ TEST_CASE("config: an error about the numbers of a word names the allowed number
         "expected periodic:EVERY with EVERY from 1 to 1000000, found 'periodic:0'");
   CHECK_THAT(wrong_of("conditional:subscribe:0"),
              Catch::Contains("conditional:subscribe:TUPLES with TUPLES from 1 to 1000000, found"));
+}
+
+TEST_CASE("config: a wrong number of hosts does not hide mistakes in other keys of the cluster") {
+  for (const std::string hosts : {"010", "two", "0", "[]", "{}"}) {
+    try {
+      read_config("clusters: {a: {hosts: " + hosts + ", threads: 1e3, speed: fast}}\n");
+      FAIL("the mistakes were accepted");
+    } catch (const base::ConfigError& error) {
+      INFO(error.what());
+      REQUIRE(error.mistakes().size() == 3);
+      CHECK_THAT(error.mistakes()[0].message, Catch::StartsWith("hosts: expected"));
+      CHECK_THAT(error.mistakes()[1].message, Catch::StartsWith("threads: expected"));
+      CHECK_THAT(error.mistakes()[2].message, Catch::StartsWith("speed: expected"));
+    }
+  }
 }
