@@ -206,6 +206,17 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
   read_shared_spaces(reader, plan);
 }
 
+/// Adds a mistake of a file that the key `key` of a config names. `named_at` is the position of the
+/// file's name. The mistake of a file that cannot be read has no line, and gets this position.
+void add_of_file(base::Mistakes& mistakes, const base::Position& named_at, std::string_view key,
+                 const base::Mistake& mistake) {
+  const auto& [position, message] = mistake;
+  if (position.line > 0)
+    mistakes.add(position, fmt::format("{}: {}", key, message));
+  else
+    mistakes.add(named_at, fmt::format("{}: {}: {}", key, position.text(), message));
+}
+
 /// Reads the table from which groups take their schedules (key `decisions`). The config contains
 /// the table itself, or the name of a file that contains the table.
 void read_decisions(base::MapReader& reader, Plan& plan) {
@@ -216,8 +227,7 @@ void read_decisions(base::MapReader& reader, Plan& plan) {
       table = base::load_settings(base::file_beside(table.text(), table.position().file));
     } catch (const base::ConfigError& error) {
       for (const auto& [position, message] : error.mistakes())
-        reader.mistakes().add(position.file.empty() ? table.position() : position,
-                              "decisions: " + message);
+        add_of_file(reader.mistakes(), table.position(), "decisions", {position, message});
       return;
     }
   }
@@ -246,7 +256,7 @@ void read_costs(base::MapReader& reader, Plan& plan) {
       costs = *found;
     } catch (const base::ConfigError& error) {
       for (const auto& [position, message] : error.mistakes())
-        mistakes.add(position.file.empty() ? from->position() : position, "costs: " + message);
+        add_of_file(mistakes, from->position(), "costs", {position, message});
       return;
     }
   }

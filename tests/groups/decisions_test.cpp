@@ -145,7 +145,7 @@ TEST_CASE("decisions: the table is a part of the plan and of its digest") {
   changed.replace(changed.find("64B"), 3, "65B");
   CHECK(by_name.digest != plan_of(four_hosts + table_of(changed)).digest);
   CHECK_THROWS_WITH(plan_of(four_hosts + "decisions: nothing.yaml\n"),
-                    Catch::Contains("decisions: ") && Catch::Contains("nothing.yaml"));
+                    Catch::Contains(":6:12: decisions: ") && Catch::Contains("nothing.yaml"));
   folder.write("decisions.yaml",
                "decisions: 1\nallreduce: [{rows: [{up_to: inf, use: nothing}]}]\n");
   CHECK_THROWS_WITH(plan_of(four_hosts + "decisions: decisions.yaml\n"),
