@@ -66,6 +66,11 @@ std::vector<Rank> longest_path(const collectives::CollectiveSpec& spec,
   return longest;
 }
 
+std::string operation_text(Collective collective, std::uint64_t bytes) {
+  if (collective == Collective::barrier) return std::string(name_of(collective));
+  return fmt::format("{} of {}", name_of(collective), base::format_bytes(bytes));
+}
+
 groups::Call tuned_call(Collective collective) {
   groups::Call call;
   call.collective = collective;

@@ -43,6 +43,8 @@ std::vector<collectives::Rank> longest_path(const collectives::CollectiveSpec& s
 /// Returns the call of a group whose schedule is tuned. Reductions are sums of f64, in any order of
 /// summation that a group permits for f64.
 groups::Call tuned_call(collectives::Collective collective);
+/// Returns a collective with its size, such as "allreduce of 8B". A barrier has no size.
+std::string operation_text(collectives::Collective collective, std::uint64_t bytes);
 
 /// Runs schedules on some hosts of a group, all of which begin at the same instant. Each host has
 /// one such object. The first host calls run() and then end(); all others call serve().

@@ -109,8 +109,8 @@ void print_families(Collective collective, const tuner::Table& table,
     for (const auto& [family, one] : fastest) {
       if (one == nullptr) continue;
       const std::uint64_t length = member_of(space, one->configuration).length;
-      fmt::print("  {} of {}: {}{}: {:.3f} ms\n", name_of(collective),
-                 base::format_bytes(choice.bytes), space.families[family].name,
+      fmt::print("  {}: {}{}: {:.3f} ms\n", operation_text(collective, choice.bytes),
+                 space.families[family].name,
                  length > 0 ? " in messages of " + base::format_bytes(length) : "",
                  millis(*one->statistic));
     }
@@ -398,8 +398,8 @@ void TuningRun::print(const Tuned& tuned) const {
     const std::string next = choice.next.empty() ? ""
                                                  : fmt::format("; next {} {:.3f} ms", choice.next,
                                                                millis(choice.next_measured));
-    fmt::print("{} of {}: {}{}: {}predicted {:.3f} ms, {} runs{}\n", name,
-               base::format_bytes(choice.bytes), choice.family, length, time,
+    fmt::print("{}: {}{}: {}predicted {:.3f} ms, {} runs{}\n",
+               operation_text(tuned.section.collective, choice.bytes), choice.family, length, time,
                millis(choice.predicted), choice.evidence.runs, next);
   }
   std::fflush(stdout);
@@ -490,8 +490,8 @@ void TuningRun::finish(const paths::RunSummary& run) {
   std::filesystem::rename(part, options_.output);
   log_->finish();
   for (const tuner::Violation& one : violations(*selectors_.back()))
-    fmt::print("{} of {} takes {:.3f} ms; {}\n", name_of(one.slow.collective),
-               base::format_bytes(one.slow.bytes), millis(one.slow.time), text_of(one));
+    fmt::print("{} takes {:.3f} ms; {}\n", operation_text(one.slow.collective, one.slow.bytes),
+               millis(one.slow.time), text_of(one));
   fmt::print("Written to {}: {} sizes, {} runs. The samples are in {}.\n", options_.output, sizes,
              runs, samples_file(options_.output));
 }

@@ -215,6 +215,16 @@ TEST_CASE("tune: a section for any machines does not hide the rows that were jus
   CHECK_THAT(explained.text, !Contains("tree:shape=chain"));
 }
 
+TEST_CASE("tune: a barrier is printed without a size") {
+  const test_support::Folder folder;
+  const auto said =
+      paths_program("tune " + folder.write("sites.yaml", config) + " -o " +
+                    folder.file("decisions.yaml") + " --clock virtual --collective barrier");
+  CAPTURE(said.text);
+  CHECK(said.exit_code == 0);
+  CHECK_THAT(said.text, Contains("\nbarrier: ") && !Contains("barrier of"));
+}
+
 TEST_CASE("tune: with candidates trees only trees are run, with messages of each power of two") {
   const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config);
