@@ -66,6 +66,35 @@ struct ThreadReport {
   std::vector<Blocks::Row> quiet_blocks, noise_blocks, outlier_blocks;
 };
 
+/// Describes the fields about periods of noise.
+template <class Visitor>
+void describe_periods(Visitor& visit, const ThreadReport& thread) {
+  const Presence periodic = left_out(thread.periods.empty(), "if the noise has no period");
+  const NoisePeriod main = thread.periods.empty() ? NoisePeriod() : thread.periods.front();
+  visit.field("noise_period_nanos", main.nanos, units::nanos,
+              "Period of the noise. If it has several, the one with the most noise.", periodic);
+  visit.field("noise_period_agreement", main.agreement, units::ratio,
+              "Agreement of the period with late and punctual computations, at most 1.", periodic);
+  visit.field("iterations_per_noise_period", main.iterations, units::iterations,
+              "Mean number of iterations in a period.", periodic);
+  visit.field("noise_resonates", main.resonates, units::none,
+              "True if that number is close to a whole one, so noise repeatedly hits the same part "
+              "of the iteration.",
+              periodic);
+  visit.field("noise_other_periods_nanos", main.others, units::nanos,
+              "Other periods that fit as well, because computations recur regularly (aliases).",
+              left_out(main.others.empty(), "if there are none"));
+  visit.field("noise_periods_nanos_noise_computations",
+              Mapped(thread.periods,
+                     [](const NoisePeriod& one) {
+                       return std::tuple(one.nanos, one.noise_nanos, one.computations);
+                     }),
+              units::nanos,
+              "All periods of the noise: rows of period, median of its noise, and number of "
+              "computations with it.",
+              left_out(thread.periods.size() < 2, "if the noise has fewer than two periods"));
+}
+
 template <class Visitor>
 void describe(Visitor& visit, const ThreadReport& thread) {
   visit.object("thread", "A thread at one place of its program, between two operations.");
@@ -114,30 +143,7 @@ void describe(Visitor& visit, const ThreadReport& thread) {
               "in hertz and power.",
               left_out(thread.spectrum.empty(),
                        "except for the noisiest threads whose noise has a period"));
-  const Presence periodic = left_out(thread.periods.empty(), "if the noise has no period");
-  const NoisePeriod main = thread.periods.empty() ? NoisePeriod() : thread.periods.front();
-  visit.field("noise_period_nanos", main.nanos, units::nanos,
-              "Period of the noise. If it has several, the one with the most noise.", periodic);
-  visit.field("noise_period_agreement", main.agreement, units::ratio,
-              "Agreement of the period with late and punctual computations, at most 1.", periodic);
-  visit.field("iterations_per_noise_period", main.iterations, units::iterations,
-              "Mean number of iterations in a period.", periodic);
-  visit.field("noise_resonates", main.resonates, units::none,
-              "True if that number is close to a whole one, so noise repeatedly hits the same part "
-              "of the iteration.",
-              periodic);
-  visit.field("noise_other_periods_nanos", main.others, units::nanos,
-              "Other periods that fit as well, because computations recur regularly (aliases).",
-              left_out(main.others.empty(), "if there are none"));
-  visit.field("noise_periods_nanos_noise_computations",
-              Mapped(thread.periods,
-                     [](const NoisePeriod& one) {
-                       return std::tuple(one.nanos, one.noise_nanos, one.computations);
-                     }),
-              units::nanos,
-              "All periods of the noise: rows of period, median of its noise, and number of "
-              "computations with it.",
-              left_out(thread.periods.size() < 2, "if the noise has fewer than two periods"));
+  describe_periods(visit, thread);
 }
 
 struct HostReport {
