@@ -125,6 +125,42 @@ collectives: {{sum: {{operation: sum, template: f64, algorithm: recursive_doubli
   CHECK(std::abs(time.what_if->run_nanos - run_nanos) <= run_nanos / 100);
 }
 
+TEST_CASE("predictions: a push of a host that stops waits for the end of the host's threads") {
+  const std::string algorithm = GENERATE("conditional:demand", "conditional:subscribe:16");
+  const std::string config = fmt::format(R"(
+clusters:
+  alpha: {{hosts: 2, threads: 1}}
+  beta: {{hosts: 2, threads: 1}}
+links: [{{between: [alpha, beta], latency: 7300us, bandwidth: 100Mbit}}]
+collectives:
+  sum:
+    operation: sum
+    template: f64
+    algorithm: "{}"
+    condition: {{less: 0.01}}
+    contributions: non_negative
+)",
+                                         algorithm);
+  // Each cluster decides all rounds but the last one alone. In the last round alpha needs the value
+  // of beta, which is slow. At its end, alpha pushes the value for which beta waits.
+  const auto program = [](std::chrono::milliseconds slow) {
+    return [slow](paths::Thread& thread) {
+      for (int i = 0; i < 50; ++i) {
+        thread.sleep_for(thread.rank() == 3 ? slow : 10ms);
+        thread.path("sum").move_value(i < 49 ? 1.0 : 0.0);
+      }
+    };
+  };
+  const TracedRun before(config, program(15ms)), really(config, program(10ms));
+  const TimeReport time = asked(before, {.without = {1}});
+  INFO(algorithm << '\n' << to_text(time, 20));
+  REQUIRE(time.what_if);
+  // The prediction keeps the messages, so it may differ by the latency of one message.
+  const std::int64_t run_nanos = really.report().report.time.run_nanos;
+  CHECK(std::abs(time.what_if->run_nanos - run_nanos) <= 7'400'000);
+  CHECK_THAT(time.headline, Catch::Contains("beta-1/0"));
+}
+
 TEST_CASE("predictions: several changes are made together") {
   const TracedRun before(config_of({}, "magpie"), solve);
   const TracedRun really(

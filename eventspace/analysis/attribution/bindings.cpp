@@ -287,6 +287,12 @@ void Bindings::add_start_of_driver(std::uint32_t pass, const Probe& probe, Best&
   best.add(operation_of_driver_before(probe.leaf, pass), label);
   best.add(latest_store(driver.sends, until), label);
   best.add(latest_store(driver.asks, until), label);
+  // A push that began after all of these, and after all threads of its host had ended, sent its
+  // newest tuple because the host stopped.
+  std::int64_t stop_nanos = best.nanos();
+  for (const Moment end : driver.stops) stop_nanos = std::max(stop_nanos, all_.time_of(end));
+  if (stop_nanos == best.nanos() || stop_nanos > until) return;
+  for (const Moment end : driver.stops) best.add(end, label);
 }
 
 void Bindings::add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,

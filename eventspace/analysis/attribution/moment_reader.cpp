@@ -34,6 +34,22 @@ std::uint64_t rounds_late(const Structure::Wrapper& wrapper) {
   return base::parse_natural(setting_of(wrapper, "rounds")).value_or(0);
 }
 
+/// Returns the ends of the threads of each host. The list of a host is empty if the trace does not
+/// show the ends of all its threads.
+std::vector<std::vector<Moment>> ends_on_hosts(const Moments& all) {
+  const Structure& structure = all.structure();
+  std::vector<std::vector<Moment>> ends(structure.hosts.size());
+  std::vector<bool> is_known(structure.hosts.size(), !all.is_cut());
+  for (std::uint32_t rank = 0; rank < all.threads(); ++rank) {
+    const std::uint32_t host = structure.host_of_thread(rank);
+    ends[host].push_back({Moment::Kind::thread_end, rank});
+    if (!all.life_of(rank).has_ended) is_known[host] = false;
+  }
+  for (std::size_t host = 0; host < ends.size(); ++host)
+    if (!is_known[host]) ends[host].clear();
+  return ends;
+}
+
 }  // namespace
 
 MomentReader::MomentReader(Moments& all, std::size_t operations_max)
@@ -345,6 +361,11 @@ void MomentReader::prepare() {
         has_moments ? thread.moments.back().time_nanos : thread.life.begin_nanos;
   }
   for (const auto& [pass, node] : all_.starts_) all_.passes_[pass].order = all_.nodes_[node].order;
+  const auto ends = ends_on_hosts(all_);
+  for (auto& [leaf, driver] : all_.drivers_) {
+    const Structure::Path& path = all_.structure().paths[all_.shape_.leaves[leaf].path];
+    if (driver.sends != none) driver.stops = ends[all_.structure().host_of(path.stage)];
+  }
 }
 
 /// Sets StoredTuple::round of each tuple that a prefetch copied into a cache.

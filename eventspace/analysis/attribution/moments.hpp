@@ -165,6 +165,9 @@ struct MomentTypes {
     std::uint32_t sends = none;  // element whose tuples a push sends
     std::uint32_t asks = none;   // element with the requests to which a push replies
     std::vector<TimedMoment> ends;
+    // Ends of the threads on the host of a push. The host stops after them, and the push then sends
+    // its newest tuple even without a request. Empty if the trace does not show all of them.
+    std::vector<Moment> stops;
   };
 };
 
