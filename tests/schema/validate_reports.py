@@ -17,8 +17,8 @@ TOP = Path(__file__).resolve().parents[2]
 # Together these runs have a value in every section and in every optional field.
 RUNS = {
     "sequential": ["--noise", "b1/0=2ms/100ms", "alpha-0/1=1ms/5ms"],
-    "magpie": [],
-    "conditional": [],
+    "magpie": ["--noise", "alpha-0/1=2ms/91ms"],  # another period fits as well
+    "conditional": ["--noise", "b1/0=4ms/97ms", "b1/0=9ms/530ms"],
 }
 # Fields that the reports on RUNS may lack. Reports on other runs may have them.
 SELDOM = {"header_damaged", "records_dropped", "records_missing", "rests_on_damage",
