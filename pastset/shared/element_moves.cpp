@@ -69,7 +69,7 @@ SharedMoves::Incoming SharedElement::bring_in(const base::Payload& payload) cons
   if (!incoming.room) return incoming;
   std::byte* const at = mapping_->arena().extents().at(incoming.room->place, tuple.size());
   if (at != nullptr)
-    std::memcpy(at, tuple.data(), tuple.size());
+    std::memmove(at, tuple.data(), tuple.size());  // in a damaged space the two may overlap
   else
     incoming.room.reset();
   return incoming;
