@@ -46,10 +46,15 @@ constexpr double frequencies_most = 300'000;
 /// thousands of frequencies are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
-/// Limits for one of several periods: the least share of late computations that it explains, and
-/// the least share of the computations with its ticks that are late (0 = as many as by chance).
+/// Least share of the late computations that one of several periods explains.
 constexpr double least_explained = 0.15;
+/// Least precision of one of several periods: 1 if all computations with its ticks are late, and 0
+/// if only as many of them are late as by chance.
 constexpr double least_precision = 0.75;
+/// Least power of a period's peak after all times were used, as a share of the number of times. One
+/// of several periods explains only a part of the times, so its peak is lower.
+constexpr double least_power_share = 0.1;
+constexpr double least_power_share_of_several = 0.02;
 constexpr double as_good = 0.02;
 /// Two periods whose ratio is closer to 1 than this are the same period.
 constexpr double same_period = 0.02;
@@ -179,8 +184,8 @@ class Agreement {
   }
   /// Returns the number of late computations that were predicted to be late.
   double both() const { return both_; }
-  /// Returns whether the prediction is right for a part of the late computations, but for no
-  /// others.
+  /// Returns whether the prediction fits one of several periods: it announces only a part of the
+  /// late computations, but few computations that are not late.
   bool explains_part() const {
     if (both_ < least_late || both_ < least_explained * late_ || late_ >= all_) return false;
     const double chance = late_ / all_;
@@ -256,7 +261,7 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks, double origin,
                                bool is_one_of_several) {
-  const double least_share = is_one_of_several ? 0.02 : 0.1;
+  const double least_share = is_one_of_several ? least_power_share_of_several : least_power_share;
   double reach = 0;  // half of a computation, from whose middle a tick is that far away at most
   for (const Computed& one : computations) reach += static_cast<double>(one.nanos) / 2;
   reach /= static_cast<double>(computations.size());
