@@ -273,7 +273,8 @@ TEST_CASE("links that share no cluster are measured at the same time") {
   }
 }
 
-TEST_CASE("costs of hosts on the virtual clock are measured as the config states them") {
+TEST_CASE("costs of hosts on the virtual clock are measured as the config states them",
+          "[without_asan]") {
   const std::uint64_t seed = GENERATE(range(1, 21));
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -21,7 +21,8 @@ const std::string config = "configs/two-clusters.yaml";
 
 }  // namespace
 
-TEST_CASE("explain: schedules with time and reason and what would change them match the files") {
+TEST_CASE("explain: schedules with time and reason and what would change them match the files",
+          "[without_asan]") {
   check_golden_line("explain_allreduce",
                     "explain " + config + " --collective allreduce --size 4KiB --all", 0);
   check_golden_line(

@@ -246,7 +246,8 @@ TEST_CASE("tune: with candidates trees only trees are run, with messages of each
   CHECK(runs == 4 * 10);  // four trees; 8 B, 16 B and so on to the four blocks of the root
 }
 
-TEST_CASE("tune: the search pipeline tests the network, then runs chains and at last whole trees") {
+TEST_CASE("tune: the search pipeline tests the network, then runs chains and at last whole trees",
+          "[without_asan]") {
   const test_support::Folder folder;
   const std::string network = "{hosts: 8, network: {latency: 50us, bandwidth: 100Mbit}}";
   const std::string file = folder.write(

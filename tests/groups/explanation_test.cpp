@@ -130,7 +130,9 @@ TEST_CASE("explanation: the schedule that is marked as taken is the one that a g
   CHECK(counts.other_times <= counts.all / 50);
 }
 
-TEST_CASE("explanation: the parts of a predicted time add up to it") {
+// Each explanation searches for other costs at which another schedule is taken.
+TEST_CASE("explanation: the parts of a predicted time add up to it",
+          "[without_asan][without_tsan]") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     std::mt19937_64 random(seed);
     const std::string config =
