@@ -51,19 +51,26 @@ bool have_fixed_sources(const Peers& peers) {
   return are_ipv4.has_value();
 }
 
-SourceFilter::SourceFilter(const Peers& peers) : accepts_all_(!peers.has_fixed_sources) {
+SourceFilter::SourceFilter(const Peers& peers, std::uint32_t host)
+    : accepts_all_(!peers.has_fixed_sources) {
   if (accepts_all_) return;
-  for (const Peers::Peer& peer : peers.hosts)
-    if (const auto address = parse_ip_address(base::interface_of(peer.address)))
-      of_hosts_.insert(*address);
   for (const std::string& text : addresses_of_this_machine())
     if (const auto address = parse_ip_address(text)) of_machine_.insert(*address);
+  for (std::uint32_t other = 0; other < peers.hosts.size(); ++other) {
+    const std::string& text = peers.hosts[other].address;
+    const auto address = parse_ip_address(base::interface_of(text));
+    if (!address || other == host) continue;
+    of_hosts_.insert(*address);
+    accepts_machine_ = accepts_machine_ || of_machine_.contains(*address) ||
+                       are_of_one_machine(peers.hosts[host].address, text);
+  }
 }
 
 bool SourceFilter::accepts(const std::string& source) const {
   if (accepts_all_ || source.empty()) return true;  // a Unix socket has no address
   const auto address = parse_ip_address(source);
-  return address && (of_hosts_.contains(*address) || of_machine_.contains(*address));
+  return address &&
+         (of_hosts_.contains(*address) || (accepts_machine_ && of_machine_.contains(*address)));
 }
 
 std::string SourceFilter::source_for(const std::string& own, const std::string& other) const {

@@ -28,8 +28,8 @@ std::optional<IpAddress> parse_ip_address(std::string_view text);
 ///      from an address that the config does not have. The same is true for a host on loopback.
 bool have_fixed_sources(const Peers& peers);
 
-/// The addresses from which a host accepts TCP connections: those of all hosts and switches, and
-/// those of its machine.
+/// The addresses from which a host accepts TCP connections: those of the other hosts and switches,
+/// and those of its machine if another host or switch is there.
 ///
 /// Why: a stranger from another address is closed before it costs a handshake. ZeroMQ has an option
 ///      for this (ZMQ_TCP_ACCEPT_FILTER). It is deprecated, and does not tell which peers it has
@@ -40,7 +40,7 @@ class SourceFilter {
   /// Makes a filter that accepts all addresses.
   SourceFilter() = default;
   /// Makes the filter of a host. It accepts all addresses if `peers` have no fixed sources.
-  explicit SourceFilter(const Peers& peers);
+  SourceFilter(const Peers& peers, std::uint32_t host);
 
   /// Returns whether the host accepts connections from `source`, the address of a peer.
   bool accepts(const std::string& source) const;
@@ -51,6 +51,7 @@ class SourceFilter {
 
  private:
   bool accepts_all_ = true;
+  bool accepts_machine_ = false;
   std::set<IpAddress> of_hosts_;
   std::set<IpAddress> of_machine_;
 };

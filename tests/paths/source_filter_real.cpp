@@ -6,11 +6,13 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "paths/host/peers_of.hpp"
+#include "paths/one_machine.hpp"
 #include "paths/plan/print_plan.hpp"
 #include "paths/wire/source_filter.hpp"
 #include "tests/support/far_network.hpp"
@@ -159,19 +161,29 @@ TEST_CASE("source filter: addresses are fixed if all are numbers of one kind bey
   CHECK_FALSE(are_fixed({"ipc:///tmp/a", "ipc:///tmp/b"}));
 }
 
-TEST_CASE("source filter: it accepts addresses of hosts and of this machine in every form") {
-  Peers peers = peers_at({"tcp://10.0.0.1:7700", "tcp://10.0.0.2:7700"});
-  CHECK(SourceFilter(peers).accepts("203.0.113.9"));
+TEST_CASE("source filter: it accepts addresses of other hosts in every form") {
+  Peers peers = peers_at({"tcp://10.0.0.1:7700", "tcp://10.0.0.2:7700", "tcp://10.0.0.3:7700"});
+  CHECK(SourceFilter(peers, 0).accepts("203.0.113.9"));
   peers.has_fixed_sources = true;
-  const SourceFilter filter(peers);
-  for (const std::string source : {"10.0.0.1", "10.0.0.2", "::ffff:10.0.0.2", "127.0.0.1", ""})
+  const SourceFilter filter(peers, 0);
+  for (const std::string source : {"10.0.0.2", "10.0.0.3", "::ffff:10.0.0.2", ""})
     CHECK(filter.accepts(source));
-  for (const std::string source : {"10.0.0.3", "203.0.113.9", "::ffff:10.0.0.3", "fd00::1", "b"})
+  for (const std::string source :
+       {"10.0.0.1", "10.0.0.4", "203.0.113.9", "::ffff:10.0.0.4", "fd00::1", "b", "127.0.0.1"})
     CHECK_FALSE(filter.accepts(source));
-  Peers newer = peers_at({"tcp://[fe80::2%eth0]:7700"});
+  Peers newer = peers_at({"tcp://[fe80::1%eth0]:7700", "tcp://[fe80::2%eth0]:7700"});
   newer.has_fixed_sources = true;
-  CHECK(SourceFilter(newer).accepts("fe80::2%wlan1"));
-  CHECK_FALSE(SourceFilter(newer).accepts("fe80::3%eth0"));
+  CHECK(SourceFilter(newer, 0).accepts("fe80::2%wlan1"));
+  CHECK_FALSE(SourceFilter(newer, 0).accepts("fe80::3%eth0"));
+}
+
+TEST_CASE("source filter: it accepts each address of this machine if another host is there") {
+  Peers peers = peers_at({"tcp://127.0.0.1:7700", "tcp://127.0.0.1:7701"});
+  peers.has_fixed_sources = true;
+  const std::set<std::string> addresses = addresses_of_this_machine();
+  for (const std::string& source : addresses) CHECK(SourceFilter(peers, 0).accepts(source));
+  peers.hosts.pop_back();
+  for (const std::string& source : addresses) CHECK_FALSE(SourceFilter(peers, 0).accepts(source));
 }
 
 TEST_CASE("source filter: `behind: nat` and names keep hosts from filtering") {

@@ -115,7 +115,7 @@ void Sockets::start(Receiver& receiver) {
   }
   receiver_ = &receiver;
   router_.limit(limits_of(self, peers_->hosts.size()));
-  filter_ = SourceFilter(*peers_);
+  filter_ = SourceFilter(*peers_, host_);
   router_.filter(filter_);
   try {
     context_.set(zmq::ctxopt::max_sockets, sockets_max);
