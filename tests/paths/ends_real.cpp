@@ -2,7 +2,6 @@
 // tests/paths/ends_real.cpp — processes that die, or in which a thread ends. All other threads get
 // an error or finish correctly.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -11,19 +10,13 @@
 
 #include "tests/paths/ends_scene.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/machine_clock.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
 
 using namespace ends_tests;
 using namespace test_support;
-
-/// Returns the time of a clock that all processes of the machine share.
-std::int64_t machine_nanos() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);  // tidy: real time
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Ends this process immediately: by SIGKILL or by _exit(), while its other threads run.
 void end_process(std::uint64_t seed) {

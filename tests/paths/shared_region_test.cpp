@@ -19,6 +19,7 @@
 #include "base/file_size.hpp"
 #include "paths/machine/member.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/environment.hpp"
 
 namespace {
 
@@ -252,9 +253,10 @@ TEST_CASE(
   const std::uint32_t members = GENERATE(2, 3, 4, 8);
   const auto waiting = GENERATE(runtime::Waiting::sleep, runtime::Waiting::adaptive);
   CAPTURE(members, waiting == runtime::Waiting::sleep);
+  const std::uint64_t operations = test_support::from_environment("PATHS_OPERATIONS", 1000);
   std::atomic<std::uint64_t> wrong = 0;
   in_threads(members, waiting, [&](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
-    wrong += do_random_operations(runtime, member, me, members, 1000);
+    wrong += do_random_operations(runtime, member, me, members, operations);
   });
   CHECK(wrong == 0);
 }
