@@ -32,12 +32,15 @@ const TransportKind* find_transport_kind(std::string_view word);
 /// Returns the words of all kinds, in their order.
 std::vector<std::string_view> transport_words();
 
+/// Highest port of an interface.
+inline constexpr std::uint64_t port_max = 65535;
+
 /// Parts of a host's address. An address in a plan is a text, such as "tcp://node-1:7700" or
 /// "ipc:///tmp/paths/alpha-0".
 struct Address {
   const TransportKind* transport = nullptr;
   std::string place;  ///< interface, such as "node-1", "127.0.0.1" or "[::1]"; or path of a file
-  std::uint64_t port = 0;  ///< at least 1 for an interface, maybe above 65535; 0 for a file
+  std::uint64_t port = 0;  ///< at least 1 for an interface, maybe above port_max; 0 for a file
 
   /// Returns the address as a text.
   std::string text() const;

@@ -16,10 +16,12 @@ inline constexpr double plain_seconds_per_gb = 0.6, encrypted_seconds_per_gb = 3
 /// Rate that one encrypted connection carries.
 inline constexpr double encrypted_bits_per_second = 2.4e9;
 
-/// Returns whether some hosts of the clusters have encrypted TCP connections with each other. This
-/// is not so if the config does not encrypt, or if all of these hosts are on one machine and share
-/// memory. If `clusters` is empty, considers all hosts.
-bool has_encrypted_connection(const paths::Plan& plan, const std::vector<std::string>& clusters);
+/// Returns whether some hosts have encrypted TCP connections with each other. This is not so if the
+/// config does not encrypt, or if all hosts are on one machine and share memory.
+bool has_encrypted_connection(const paths::Plan& plan);
+
+/// Returns whether hosts of two clusters have encrypted TCP connections with each other.
+bool is_link_encrypted(const paths::Plan& plan, const std::string& from, const std::string& to);
 
 /// Returns a text about the price of encryption between the hosts of a plan; "" if they have no
 /// encrypted connection.

@@ -171,8 +171,7 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
     return hosts;
   };
   Test test{from, to, {first(senders(plan, from)), first(senders(plan, to)), 1}};
-  test.is_encrypted =
-      !is_virtual_ && has_encrypted_connection(plan, {clusters_[from], clusters_[to]});
+  test.is_encrypted = !is_virtual_ && is_link_encrypted(plan, clusters_[from], clusters_[to]);
   if (from == to) {
     const auto hosts = senders(plan, from);
     test.task.sources = {hosts[0]};

@@ -132,8 +132,9 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
 /// ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
-  // The ports of switches follow the ports of hosts.
-  return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
+  // The ports of switches follow the ports of hosts, and the ports for protected links follow both.
+  const std::size_t places = plan.hosts.size() + plan.clusters.size();
+  return paths::FreePorts::take(plan.protected_links.empty() ? places : 2 * places);
 }
 
 /// Returns the file of an address; empty if the address is not a file.

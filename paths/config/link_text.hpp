@@ -11,6 +11,8 @@ struct LinkText {
   base::Settings settings;   ///< settings of the link, without the other keys of its map
   bool delays = false;       ///< whether messages take time on the link
   bool has_streams = false;  ///< whether the link has settings of streams
+  /// Whether the network of the link protects what hosts send (`security: network`).
+  bool is_protected = false;
   /// Returns the settings for a link on a declared path. The result has no settings of streams,
   /// because declared paths do not use streams.
   base::Settings path_settings() const;

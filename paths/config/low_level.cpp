@@ -342,6 +342,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   if (const base::Settings* const security = network.find("security"); security != nullptr)
     read_host_keys(*security, plan, mistakes);
   read_ways(reader, plan, mistakes);
+  read_protected_links(network, plan, mistakes);
   reader.finish();
   read_groups(groups, plan, mistakes);
   read_elements(elements, plan, mistakes);

@@ -18,7 +18,6 @@
 namespace paths {
 namespace {
 
-constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
 /// Maximum length in bytes of an address that is a file. The operating system limits the length of
 /// the path of a socket.
@@ -29,7 +28,8 @@ constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 /// PATHS_FIRST_PORT for its processes, so concurrent runs use different ports.
 std::uint16_t usual_port() {
   const auto chosen = base::parse_natural(environment_variable("PATHS_FIRST_PORT"));
-  return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
+  return chosen && *chosen > 0 && *chosen <= base::port_max ? static_cast<std::uint16_t>(*chosen)
+                                                            : 7700;
 }
 
 /// Settings from which the address of a host is made if the config does not give one.
@@ -81,15 +81,15 @@ std::string generated_address(const Plan& plan, const Generated& generated, std:
 /// Returns whether `address` was generated and has a port above the highest valid port.
 bool counts_beyond(const std::string& address, const base::Settings& written) {
   const auto parts = base::parse_address(address);
-  return parts && parts->port > port_max && written.text() != address;
+  return parts && parts->port > base::port_max && written.text() != address;
 }
 
 void check_interface(const Plan& plan, const base::Address& parts, const base::Position& position,
                      base::Mistakes& mistakes) {
   const std::string address = parts.text();
-  if (parts.port > port_max) {
+  if (parts.port > base::port_max) {
     mistakes.add(position, fmt::format("address: port {} is beyond {}, found '{}'", parts.port,
-                                       port_max, address));
+                                       base::port_max, address));
   } else if (parts.place == "*" || parts.place == "0.0.0.0" || parts.place == "[::]") {
     mistakes.add(position, fmt::format("address: '{}' is no address that other hosts can connect "
                                        "to; expected the host's own",
@@ -136,11 +136,13 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   read_security(reader, reader.take("security"), plan);
+  reader.take("protected");  // read_protected_links() reads it when the clusters are known
   plan.is_behind_nat = reader.choice("behind", {"nat"}, "") == "nat";
   read_liveness(reader, plan);
   generated.interface = reader.word("address", generated.interface);
   generated.says_interface = reader.has("address");
-  generated.port = static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, port_max));
+  generated.port =
+      static_cast<std::uint16_t>(reader.integer("port", generated.port, 1, base::port_max));
   generated.says_port = reader.has("port") || overrides.port;
   generated.position = reader.position_of("port");
   generated.directory = reader.word("directory", stem(section.position().file.text()));
@@ -261,7 +263,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
         generated.position,
         fmt::format("port: the hosts count on from {} to {}, but there are none beyond {}; "
                     "expected a lower one, or addresses of the hosts",
-                    generated.port, last_beyond, port_max));
+                    generated.port, last_beyond, base::port_max));
   if (threads > threads_max)
     mistakes.add(
         hosts.position(),

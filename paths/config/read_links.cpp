@@ -27,7 +27,7 @@ class LinkReader {
     const Settings between = reader.take("between");
     const Settings from = reader.take("from");
     const Settings to = reader.take("to");
-    const MultiCluster::Link link = read_link_text(reader, true);
+    const MultiCluster::Link link = read_link(reader);
     reader.finish();
     if (!value.is_map()) return;
     const bool both = reader.has("between");
@@ -54,14 +54,19 @@ class LinkReader {
     const auto file = reader.word("from");
     const bool has_both = file && reader.has("all");
     if (has_both) reader.mistake("all", "expected either all or from, found both");
+    const bool are_protected = file && is_protected(reader);
     const Settings all =
         file ? Settings()
              : reader.take_required("all", "a link, as those of every two clusters are, or from");
     reader.finish();
     if (has_both) return;
-    if (file) return read_from(reader, *file, cluster_section);
+    if (file) {
+      read_from(reader, *file, cluster_section);
+      for (auto& [pair, link] : all_.links) link.is_protected = are_protected;
+      return;
+    }
     base::MapReader inside(all, mistakes_, "link");
-    const MultiCluster::Link link = read_link_text(inside, true);
+    const MultiCluster::Link link = read_link(inside);
     inside.finish();
     const std::uint64_t clusters = all_.clusters.size(), links = clusters * (clusters - 1);
     if (clusters > 1 && links > links_max)
@@ -73,7 +78,31 @@ class LinkReader {
         if (from != to) all_.links.emplace(std::pair(from, to), link);
   }
 
+  /// Checks that both directions of each link have the same `security`, because one connection
+  /// carries both directions.
+  void check_directions() {
+    for (const auto& [pair, link] : all_.links) {
+      const auto back = all_.links.find({pair.second, pair.first});
+      if (!link.is_protected || back == all_.links.end() || back->second.is_protected) continue;
+      mistakes_.add(back->second.settings.position(),
+                    fmt::format("security: expected network for the link from {} to {}, as its "
+                                "other direction has{}",
+                                all_.cluster_name(pair.second), all_.cluster_name(pair.first),
+                                also_at(link.settings.position())));
+    }
+  }
+
  private:
+  static MultiCluster::Link read_link(base::MapReader& reader) {
+    MultiCluster::Link link = read_link_text(reader, true);
+    link.is_protected = is_protected(reader);
+    return link;
+  }
+
+  static bool is_protected(base::MapReader& reader) {
+    return reader.choice("security", {"network"}, "") == "network";
+  }
+
   void read_from(base::MapReader& reader, const std::string& name, const Settings& clusters) {
     const std::string file = base::file_beside(name, reader.position_of("from").file);
     std::error_code ignored;
@@ -163,6 +192,7 @@ void read_links(const Settings& section, const Settings& clusters, MultiCluster&
   LinkReader reader(multi_cluster, mistakes);
   for (const Settings& link : section.items()) reader.read(link);
   if (section.is_map()) reader.read_map(section, clusters);
+  reader.check_directions();
 }
 
 }  // namespace paths

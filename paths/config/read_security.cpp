@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "base/near_match.hpp"
 #include "base/text_file.hpp"
 #include "paths/keys/host_keys.hpp"
+#include "paths/plan/names.hpp"
+#include "paths/plan/protected_links.hpp"
 
 namespace paths {
 namespace {
@@ -78,6 +81,17 @@ class KeyList {
   std::map<PublicKey, Owner> owners_;
 };
 
+std::optional<std::uint32_t> cluster_of(const base::Settings& name, const Plan& plan,
+                                        base::Mistakes& mistakes) {
+  const auto found = std::find(plan.clusters.begin(), plan.clusters.end(), name.text());
+  if (name.is_scalar() && found != plan.clusters.end())
+    return static_cast<std::uint32_t>(found - plan.clusters.begin());
+  mistakes.add(name.position(),
+               "protected: " + not_named("the name of a cluster", name,
+                                         {plan.clusters.begin(), plan.clusters.end()}));
+  return std::nullopt;
+}
+
 }  // namespace
 
 void read_security(base::MapReader& network, const base::Settings& security, Plan& plan) {
@@ -98,6 +112,39 @@ void read_security(base::MapReader& network, const base::Settings& security, Pla
       security.is_scalar() ? base::did_you_mean(security.text(), {words.begin(), words.end()}) : "";
   network.mistake("security", fmt::format("expected {} or {{keys: FILE}}, found {}{}",
                                           fmt::join(words, ", "), security.describe(), near));
+}
+
+void read_protected_links(const base::Settings& network, Plan& plan, base::Mistakes& mistakes) {
+  const base::Settings* const links = network.is_map() ? network.find("protected") : nullptr;
+  if (links == nullptr) return;
+  const auto wrong = [&](const base::Settings& found) {
+    mistakes.add(found.position(),
+                 "protected: expected pairs of clusters such as [[alpha, beta]], "
+                 "found " +
+                     found.describe());
+  };
+  if (!links->is_list()) return wrong(*links);
+  const std::size_t mistakes_before = mistakes.size();
+  for (const base::Settings& link : links->items()) {
+    if (!link.is_list() || link.items().size() != 2) {
+      wrong(link);
+      continue;
+    }
+    const auto cluster = cluster_of(link.items()[0], plan, mistakes);
+    const auto other = cluster_of(link.items()[1], plan, mistakes);
+    if (!cluster || !other) continue;
+    if (cluster == other)
+      mistakes.add(link.position(), fmt::format("protected: expected two clusters, found {} twice",
+                                                plan.clusters[*cluster]));
+    else
+      plan.protected_links.insert(std::minmax(*cluster, *other));
+  }
+  if (mistakes.size() > mistakes_before) return;
+  try {
+    protected_addresses(plan);
+  } catch (const std::invalid_argument& error) {
+    mistakes.add(links->position(), error.what());
+  }
 }
 
 void read_host_keys(const base::Settings& security, Plan& plan, base::Mistakes& mistakes) {

@@ -6,6 +6,7 @@
 
 #include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/exits.hpp"
+#include "paths/plan/protected_links.hpp"
 #include "paths/wire/source_filter.hpp"
 
 namespace paths {
@@ -47,6 +48,11 @@ std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Dige
       peers->hosts[host].arrivals.push_back({entrance.from_host, entrance.stage});
   if (are_processes) add_meetings(plan, *peers);
   add_switches(plan, *peers);
+  if (const auto second = protected_addresses(plan); !second.empty()) {
+    peers->protected_links = plan.protected_links;
+    for (std::size_t place = 0; place < peers->hosts.size(); ++place)
+      peers->hosts[place].protected_address = second[place];
+  }
   peers->has_fixed_sources = !plan.is_behind_nat && have_fixed_sources(*peers);
   peers->clusters = plan.clusters.size();
   for (const Plan::PlanGraph& graph : plan.graphs) peers->graphs.push_back(graph.name);

@@ -12,8 +12,6 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t last_port = 65535;
-
 std::uint64_t port_of(const std::string& address) {
   const auto parts = base::parse_address(address);
   return parts ? parts->port : 0;
@@ -51,11 +49,11 @@ std::string switch_address(const Plan& plan, std::uint32_t cluster) {
   for (const Plan::PlanHost& host : plan.hosts) port = std::max(port, port_of(host.address) + 1);
   for (std::uint32_t before = 0; before < cluster; ++before)
     if (is_switch_emulated(plan, before)) ++port;
-  if (port > last_port)
+  if (port > base::port_max)
     throw std::invalid_argument(
         fmt::format("the switch of {} listens at the next port beyond those of all hosts, but "
                     "there is none beyond {}; give the hosts lower ones",
-                    plan.clusters[cluster], last_port));
+                    plan.clusters[cluster], base::port_max));
   parts->port = port;
   return parts->text();
 }

@@ -113,6 +113,11 @@ std::optional<Plan::Security> Plan::security_named(std::string_view word) {
   return static_cast<Security>(found - security_words.begin());
 }
 
+bool Plan::encrypts_between(std::uint32_t cluster, std::uint32_t other) const {
+  return transport->is_network && (security == Security::run || security == Security::keys) &&
+         !protected_links.contains(std::minmax(cluster, other));
+}
+
 std::uint32_t Plan::thread_count() const {
   return hosts.empty() ? 0 : hosts.back().first_thread + hosts.back().threads;
 }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/address.hpp"
@@ -158,6 +160,9 @@ struct Plan {
   bool security_written = false;  ///< whether the config has the key; the key is printed only then
   /// Whether hosts may connect from addresses that the config does not have (`behind: nat`).
   bool is_behind_nat = false;
+  /// Pairs of clusters, the lower index first, whose hosts connect to each other without
+  /// encryption, because the network between them is protected (`security: network` of a link).
+  std::set<std::pair<std::uint32_t, std::uint32_t>> protected_links;
   /// Public keys of the hosts; nullptr unless `security` is Security::keys. The digest of the plan
   /// covers the name of the file with the keys, not the keys. The keys can therefore be replaced
   /// machine by machine.
@@ -201,6 +206,9 @@ struct Plan {
   void index_names();
 
   static std::optional<Security> security_named(std::string_view word);
+  /// Returns whether hosts of two clusters, or of one cluster, encrypt what they send to each other
+  /// over a network.
+  bool encrypts_between(std::uint32_t cluster, std::uint32_t other) const;
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> graph_named(std::string_view name) const;

@@ -65,6 +65,14 @@ Settings print_security(const Plan& plan) {
   return keys.done();
 }
 
+Settings print_protected_links(const Plan& plan) {
+  std::vector<Settings> links;
+  for (const auto& [cluster, other] : plan.protected_links)
+    links.push_back(Settings::list(
+        {Settings::scalar(plan.clusters[cluster]), Settings::scalar(plan.clusters[other])}));
+  return Settings::list(std::move(links));
+}
+
 Settings print_lanes(const Plan& plan) {
   const std::uint64_t frame = plan.lanes.frame_bytes;
   MapBuilder map;
@@ -195,6 +203,7 @@ void PlanPrinter::print_run() {
   network.add("transport", std::string(plan_.transport->word));
   network.add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared");
   if (plan_.security_written) network.add("security", print_security(plan_));
+  if (!plan_.protected_links.empty()) network.add("protected", print_protected_links(plan_));
   if (plan_.is_behind_nat) network.add("behind", "nat");
   if (plan_.liveness.is_written) network.add("liveness", print_liveness(plan_.liveness));
   add("network", network.done());

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/digest.hpp"
@@ -41,10 +43,15 @@ struct Peers {
     /// Name of the host whose key this peer uses. A host uses its own key. A switch uses the key of
     /// the exit of its cluster.
     std::string key_owner = {};
+    /// Address for connections over protected links; "" if the peer has none.
+    std::string protected_address = {};
   };
   /// All hosts, and after the last host the emulated switches.
   std::vector<Peer> hosts;
   std::size_t clusters = 0;
+  /// Pairs of clusters, the lower index first, whose hosts connect to each other without
+  /// encryption, because the network between them is protected. Empty if nothing is encrypted.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> protected_links;
   std::vector<std::string> graphs;
   std::vector<std::uint32_t> graph_of_path;  ///< graph of each path: index into `graphs`
   bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
@@ -69,6 +76,10 @@ struct Peers {
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }
   bool are_in_different_clusters(std::uint32_t a, std::uint32_t b) const {
     return hosts[a].cluster != hosts[b].cluster;
+  }
+  /// Returns whether connections between two peers are protected by the network and not encrypted.
+  bool is_protected(std::uint32_t a, std::uint32_t b) const {
+    return protected_links.contains(std::minmax(hosts[a].cluster, hosts[b].cluster));
   }
   std::optional<std::uint32_t> named(std::string_view name) const {
     const auto found = std::find_if(hosts.begin(), hosts.end(),

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "paths/one_machine.hpp"
 #include "paths/travel_error.hpp"
+#include "paths/wire/protected_peers.hpp"
 #include "paths/wire/shared_memory/transport.hpp"
 #include "paths/wire/zmq/transport.hpp"
 #include "runtime/processes/machine.hpp"
@@ -48,8 +49,9 @@ class Transports::Entrance final : public Receiver {
   /// Returns the number by which the receiver knows the connection.
   ConnectionId known(ConnectionId connection) const {
     const Detour* const detour = transports_.detour_.get();
+    const bool is_last = index_ + 1 == transports_.transports_.size();
     const auto original =
-        detour != nullptr && index_ > 0 ? detour->original(connection) : std::nullopt;
+        detour != nullptr && is_last ? detour->original(connection) : std::nullopt;
     return original ? transports_.ours(*original, 0) : transports_.ours(connection, index_);
   }
   const Transports& transports_;
@@ -214,15 +216,22 @@ std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
   bool has_neighbours = false;
   for (std::uint32_t other = 0; other < peers->hosts.size(); ++other)
     has_neighbours = has_neighbours || share_memory(*peers, host, other);
-  check_descriptors(*peers, host, descriptors_needed(*peers, host, has_neighbours));
+  const auto over_protected_links = protected_peers(*peers, host);
+  check_descriptors(
+      *peers, host,
+      descriptors_needed(*peers, host, has_neighbours) +
+          (over_protected_links ? maker_for(peers->hosts[host].address).descriptors : 0));
   auto sockets = make_transport(runtime, peers, host);
-  if (!has_neighbours) return sockets;
-  const auto detour = std::make_shared<Detour>(*sockets);
-  auto memory = make_shared_memory_transport(runtime, peers, host, detour);
-  std::vector<std::unique_ptr<Transport>> both;
-  both.push_back(std::move(memory));
-  both.push_back(std::move(sockets));
-  return std::make_unique<Transports>(std::move(both), detour);
+  if (!has_neighbours && !over_protected_links) return sockets;
+  std::shared_ptr<Detour> detour;
+  std::vector<std::unique_ptr<Transport>> all;
+  if (has_neighbours) {
+    detour = std::make_shared<Detour>(*sockets);
+    all.push_back(make_shared_memory_transport(runtime, peers, host, detour));
+  }
+  if (over_protected_links) all.push_back(make_transport(runtime, over_protected_links, host));
+  all.push_back(std::move(sockets));
+  return std::make_unique<Transports>(std::move(all), detour);
 }
 
 }  // namespace paths

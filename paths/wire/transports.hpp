@@ -20,8 +20,8 @@ namespace paths {
 /// Thread-safe: the functions that are thread-safe in Transport.
 class Transports final : public Transport {
  public:
-  /// `detour` sends frames of the first transport's connections by one of the other transports;
-  /// nullptr if there is no detour.
+  /// `detour` sends frames of the first transport's connections by the last transport; nullptr if
+  /// there is no detour.
   explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
@@ -62,7 +62,8 @@ std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
 
 /// Returns the transport of `host` for runs in which each host is a process. The transport uses
 /// shared memory to other hosts of the same machine, unless the plan forbids shared memory. It uses
-/// make_transport() to all other hosts, or to all hosts if the system provides no shared memory.
+/// make_transport() to all other hosts, or to all hosts if the system provides no shared memory. It
+/// listens on a second address for hosts over protected links (protected_peers.hpp).
 /// Throws: TravelError if the process is not allowed to open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);

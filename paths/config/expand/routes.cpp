@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "paths/plan/ways.hpp"
 
 namespace paths::expansion {
@@ -119,6 +121,32 @@ Settings write_ways(const MultiCluster& all, const base::Position& position) {
     ways.push_back(entry(all.cluster_name(from), Settings::map(std::move(entries), position)));
   }
   return Settings::map(std::move(ways), position);
+}
+
+void write_protected_links(const MultiCluster& all, Entries& config,
+                           const base::Position& position) {
+  std::vector<Settings> pairs;
+  for (const auto& [clusters, link] : all.links)
+    if (link.is_protected)
+      pairs.push_back(Settings::list({word(all.cluster_name(clusters.first), position),
+                                      word(all.cluster_name(clusters.second), position)},
+                                     link.settings.position()));
+  if (pairs.empty()) return;
+  const base::Position first = pairs.front().position();
+  auto network = std::find_if(config.begin(), config.end(),
+                              [](const auto& one) { return one.first.text() == "network"; });
+  if (network == config.end())
+    network = config.insert(config.begin(), entry("network", Settings::map({}, position)));
+  if (!network->second.is_map()) return;  // the reader of `network` reports it
+  Entries entries;
+  for (const auto& written : network->second.entries()) {
+    if (written.first.text() != "protected")
+      entries.push_back(written);
+    else
+      pairs.insert(pairs.end(), written.second.items().begin(), written.second.items().end());
+  }
+  entries.push_back(entry("protected", Settings::list(std::move(pairs), first)));
+  network->second = Settings::map(std::move(entries), network->second.position());
 }
 
 }  // namespace paths::expansion

@@ -16,6 +16,9 @@ namespace paths::expansion {
 /// Returns the value of the key `ways` of the low-level config, which describes how messages
 /// without a path get from any host to any other.
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
+/// Adds the links with `security: network` to the key `network` of the low-level config `config`.
+void write_protected_links(const MultiCluster& all, Entries& config,
+                           const base::Position& position);
 
 /// Writer of the wrappers that take a path from one host to another: over the networks of clusters,
 /// through the exits of clusters, and over the links between clusters. Operations over an emulated

@@ -125,6 +125,7 @@ Expansion Writer::finish(const Settings& settings) {
   const base::Position& position = settings.position();
   const Settings* const wrappers = settings.find("wrappers");
   const Settings* const paths = settings.find("paths");
+  write_protected_links(all_, low_level, position);
   if (needs_lanes_ && settings.find("lanes") == nullptr)
     low_level.push_back(entry("lanes", Settings::map({}, position)));
   low_level.push_back(entry("hosts", Settings::map(std::move(hosts_), position)));

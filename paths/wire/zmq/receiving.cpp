@@ -46,11 +46,15 @@ std::string reason_of_closing(const Peers& peers, std::uint32_t host) {
   return filters.empty() ? key : fmt::format("{}, or {}", key, filters);
 }
 
-/// Returns an error text if the host name in the first frame of a connection contradicts the key of
-/// the peer; "" otherwise.
+/// Checks the host name in the first frame of a connection. Returns an error text if the name
+/// contradicts the key of the peer, or if a host of this name connects elsewhere. Returns ""
+/// otherwise.
 std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& first) {
-  if (peer.key_owner.empty()) return "";
   const auto claimed = peers.named(first.text);
+  if (claimed && peers.hosts[*claimed].address.empty())
+    return fmt::format("it says that it is '{}', which has no protected link to this host",
+                       first.text);
+  if (peer.key_owner.empty()) return "";
   if (claimed && peers.hosts[*claimed].key_owner == peer.key_owner) return "";
   return fmt::format("it has the key of host {}, but says that it is '{}'", peer.key_owner,
                      first.text);

@@ -12,7 +12,8 @@ namespace {
 
 class ZmqTransport final : public Transport {
  public:
-  explicit ZmqTransport(std::shared_ptr<Sockets> sockets) : sockets_(std::move(sockets)) {}
+  ZmqTransport(std::shared_ptr<const Peers> peers, std::shared_ptr<Sockets> sockets)
+      : peers_(std::move(peers)), sockets_(std::move(sockets)) {}
   ~ZmqTransport() override {
     try {
       sockets_->stop();
@@ -20,6 +21,7 @@ class ZmqTransport final : public Transport {
       // No action is needed, because the services' thread closes the sockets later.
     }
   }
+  bool reaches(std::uint32_t host) const override { return !peers_->hosts[host].address.empty(); }
   void start(Receiver& receiver) override { sockets_->start(receiver); }
   ConnectionId connect(std::uint32_t host) override { return sockets_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override {
@@ -31,7 +33,8 @@ class ZmqTransport final : public Transport {
   void stop() override { sockets_->stop(); }
 
  private:
-  std::shared_ptr<Sockets> sockets_;
+  const std::shared_ptr<const Peers> peers_;
+  const std::shared_ptr<Sockets> sockets_;
 };
 
 }  // namespace
@@ -39,7 +42,7 @@ class ZmqTransport final : public Transport {
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host) {
-  return std::make_unique<ZmqTransport>(std::make_shared<Sockets>(runtime, std::move(peers), host));
+  return std::make_unique<ZmqTransport>(peers, std::make_shared<Sockets>(runtime, peers, host));
 }
 
 }  // namespace paths

@@ -10,7 +10,8 @@
 
 namespace paths {
 
-/// Makes the transport of `host`. The transport listens at the host's address in the plan.
+/// Makes the transport of `host`. The transport listens at the host's address in `peers`. It
+/// reaches the peers that have an address there, and refuses peers that have none.
 ///
 /// If a peer has not started yet, the transport tries to reach the peer until the connection is
 /// closed. After the peer was reached, the transport reports the connection as lost when the peer
