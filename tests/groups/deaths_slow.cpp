@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "groups/group.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/machine_clock.hpp"
 #include "tests/support/processes.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 using Values = std::vector<double>;
 using test_support::Say;
-constexpr int members = 4, moments = 20;
+constexpr int members = 4;
 
 /// Runs operations of all forms until one fails. Says the number of operations that ended well, the
 /// error, and when it came.
@@ -66,7 +67,7 @@ void kill_one(std::uint32_t victim, int moment, std::size_t ballast_bytes, Died&
     run_until_error(thread, say, thread.rank() == victim ? ballast_bytes : 0);
   });
   for (auto& [host, process] : hosts) REQUIRE(process.says("begun"));
-  test_support::pause(std::chrono::microseconds(137 * moment));
+  test_support::pause(std::chrono::microseconds(337 * moment));
   const std::int64_t killed = test_support::machine_nanos();
   test_support::kill_host(hosts, name);
   std::vector<std::string> ended;
@@ -88,7 +89,10 @@ void kill_one(std::uint32_t victim, int moment, std::size_t ballast_bytes, Died&
 
 }  // namespace
 
+// The environment variable PATHS_MOMENTS sets the number of moments at which each process is
+// killed.
 TEST_CASE("groups: a process killed at any moment is named by all others in shared memory") {
+  const auto moments = static_cast<int>(test_support::from_environment("PATHS_MOMENTS", 5));
   for (const std::size_t ballast_bytes : {std::size_t{0}, std::size_t{1} << 30}) {
     Died died;
     for (std::uint32_t victim = 0; victim < members; ++victim)
