@@ -79,6 +79,11 @@ inline constexpr std::size_t settings_bytes_max = 8u << 20;
 inline constexpr std::size_t settings_nodes_max = 4'000'000;
 Settings parse_settings(std::string_view text, const std::string& name);
 Settings load_settings(const std::string& file);  ///< reads a file; throws if it is unreadable
+class Mistakes;
+/// Read the settings although they have duplicate keys, tags or merge keys. They add these to
+/// `mistakes`, and leave the later ones of duplicate keys out. They throw for all other mistakes.
+Settings parse_settings(std::string_view text, const std::string& name, Mistakes& mistakes);
+Settings load_settings(const std::string& file, Mistakes& mistakes);
 
 /// Returns YAML text that parse_settings() reads back to the same settings. The text is in block
 /// style. Below the top level, lists and maps of scalars are on one line if they fit. Strings are

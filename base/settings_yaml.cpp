@@ -25,7 +25,7 @@ constexpr std::size_t depth_max = 64;
 
 class Builder : public YAML::EventHandler {
  public:
-  explicit Builder(std::string file) : file_(std::move(file)) {}
+  Builder(std::string file, Mistakes& mistakes) : file_(std::move(file)), mistakes_(mistakes) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0) fail(mark, "expected the end of the file, found a second document");
@@ -76,10 +76,7 @@ class Builder : public YAML::EventHandler {
   /// Returns the first line of the innermost list or map that is still open.
   int opened_at_line() const { return open_.empty() ? 1 : open_.back().mark.line + 1; }
 
-  Settings result() const {
-    mistakes_.throw_if_any();
-    return root_;
-  }
+  const Settings& result() const { return root_; }
 
  private:
   struct Built {
@@ -136,6 +133,7 @@ class Builder : public YAML::EventHandler {
       if (!fresh) {
         mistakes_.add(key.position(), fmt::format("duplicate key {}; first given at line {}",
                                                   key.describe(), first->second));
+        continue;
       }
       entries.emplace_back(key, std::move(map.children[i + 1]));
     }
@@ -166,7 +164,7 @@ class Builder : public YAML::EventHandler {
 
   std::string file_;
   int documents_ = 0;
-  Mistakes mistakes_;
+  Mistakes& mistakes_;
   Settings root_;
   std::vector<Open> open_;
   std::unordered_map<YAML::anchor_t, Built> anchors_;
@@ -245,11 +243,18 @@ std::string words_of(const YAML::Exception& error, std::string_view text, int op
 }  // namespace
 
 Settings parse_settings(std::string_view text, const std::string& name) {
+  Mistakes mistakes;
+  Settings settings = parse_settings(text, name, mistakes);
+  mistakes.throw_if_any();
+  return settings;
+}
+
+Settings parse_settings(std::string_view text, const std::string& name, Mistakes& mistakes) {
   check_text(text, name);
   // Without the document end marker `...` the parser accepts a quoted text that is never closed.
   const std::string_view end_mark = text.ends_with('\n') ? "...\n" : "\n...\n";
   std::istringstream stream(std::string(text) + std::string(end_mark));
-  Builder builder(name);
+  Builder builder(name, mistakes);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
@@ -268,6 +273,10 @@ Settings parse_settings(std::string_view text, const std::string& name) {
 
 Settings load_settings(const std::string& file) {
   return parse_settings(load_text(file, settings_bytes_max), file);
+}
+
+Settings load_settings(const std::string& file, Mistakes& mistakes) {
+  return parse_settings(load_text(file, settings_bytes_max), file, mistakes);
 }
 
 }  // namespace base

@@ -39,8 +39,7 @@ void check_transport(const Overrides& overrides, base::Mistakes& mistakes) {
 }  // namespace
 
 Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
-               const Overrides& overrides) {
-  base::Mistakes mistakes;
+               const Overrides& overrides, base::Mistakes mistakes) {
   check_transport(overrides, mistakes);
   if (!settings.is_map()) {
     mistakes.add(settings.position(),
@@ -52,8 +51,6 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
   Expansion config{.written = settings};
   if (is_high_level(settings)) {
     config = expand(settings, kinds, overrides, mistakes);
-    if (!mistakes.empty()) check_network(settings, overrides, mistakes);
-    mistakes.throw_if_any();
   } else {
     refuse_high_level_overrides(overrides, mistakes);
     if (overrides.traced) config.written = with_collectors(settings);
@@ -61,14 +58,18 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
       mistakes.add(settings.find("ways")->position(),
                    "ways: expected also the key lanes, which uses them");
   }
+  const bool is_partial = config.is_partial;
   PlanText text;
   Plan plan = read_low_level(std::move(config), kinds, overrides, text, mistakes);
+  if (is_partial) mistakes.throw_if_any();
   finish_plan(plan, kinds, text, mistakes);
   return plan;
 }
 
 Plan load_plan(const std::string& file, const WrapperKinds& kinds, const Overrides& overrides) {
-  return read_plan(base::load_settings(file), kinds, overrides);
+  base::Mistakes mistakes;
+  const base::Settings settings = base::load_settings(file, mistakes);
+  return read_plan(settings, kinds, overrides, std::move(mistakes));
 }
 
 }  // namespace paths

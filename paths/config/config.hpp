@@ -10,10 +10,11 @@
 
 namespace paths {
 
-/// Reads a high-level or low-level config, and returns its plan.
-/// Throws: ConfigError that lists all mistakes of the config.
+/// Reads a high-level or low-level config, and returns its plan. `mistakes` are those that were
+/// found when its text was read.
+/// Throws: ConfigError that lists `mistakes` and all other mistakes of the config.
 Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
-               const Overrides& overrides = {});
+               const Overrides& overrides = {}, base::Mistakes mistakes = {});
 Plan load_plan(const std::string& file, const WrapperKinds& kinds, const Overrides& overrides = {});
 
 }  // namespace paths

@@ -30,6 +30,10 @@ struct Expansion {
     std::vector<base::Settings> through;  ///< wrappers of the path, as items of a `through` list
   };
 
+  /// Whether mistakes kept the config from being expanded. `written` then has only sections that
+  /// need no generated wrappers or paths, so that their mistakes are found, too. If the clusters
+  /// have mistakes, it has no hosts, and no sections that name hosts.
+  bool is_partial = false;
   base::Settings written{};  ///< low-level sections of the config, as the user wrote them
   std::vector<base::Settings> hosts{};  ///< names of all hosts, in the order of the config
   // Generated wrappers and paths. In the plan they precede the wrappers and paths that the user

@@ -280,25 +280,6 @@ base::Settings take_section(base::MapReader& reader, std::string_view key,
   return value;
 }
 
-void check_network(const base::Settings& settings, const Overrides& overrides,
-                   base::Mistakes& mistakes) {
-  std::vector<base::Settings::Entry> entries;
-  for (const auto& entry : settings.entries())
-    for (const std::string_view key :
-         {"deadline", "stack", "waiting", "shared_memory", "shared_spaces", "decisions", "costs"})
-      if (entry.first.text() == key) entries.push_back(entry);
-  Plan plan;
-  base::MapReader reader(base::Settings::map(std::move(entries)), mistakes, "the config");
-  read_deadline(reader, plan);
-  read_stack(reader, overrides, plan, mistakes);
-  read_waiting_and_memory(reader, plan);
-  read_decisions(reader, plan);
-  read_costs(reader, plan);
-  reader.finish();
-  const base::Settings* network = settings.find("network");
-  if (network != nullptr) read_hosts({}, *network, plan, overrides, mistakes);
-}
-
 std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,
                                        const Plan& plan, const base::Position& position,
                                        base::Mistakes& mistakes) {
@@ -331,14 +312,15 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   const base::Settings groups = take_section(reader, "groups", base::Settings::Kind::map);
   const base::Settings graphs = take_section(reader, "graphs", base::Settings::Kind::map);
   const base::Settings paths = take_section(reader, "paths", base::Settings::Kind::list);
-  if (hosts.entries().empty())
+  if (hosts.entries().empty() && !config.is_partial)
     mistakes.add(settings.position(),
                  "hosts: missing in the config, expected a map of hosts "
                  "(or of clusters, at the high level)");
   refuse_repeated(elements, "element", text, mistakes);
   refuse_repeated(graphs, "graph", text, mistakes);
   read_hosts(hosts, network, plan, overrides, mistakes);
-  if (plan.costs) tuning::check_clusters(*plan.costs, plan.clusters, mistakes);
+  if (plan.costs && !plan.clusters.empty())
+    tuning::check_clusters(*plan.costs, plan.clusters, mistakes);
   if (const base::Settings* const security = network.find("security"); security != nullptr)
     read_host_keys(*security, plan, mistakes);
   read_ways(reader, plan, mistakes);

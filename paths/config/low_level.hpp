@@ -22,10 +22,6 @@ inline constexpr std::int64_t host_threads_max = 1'000'000;
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);
 
-/// Checks only the keys `network` and `deadline`, which low-level and high-level configs share.
-void check_network(const base::Settings& settings, const Overrides& overrides,
-                   base::Mistakes& mistakes);
-
 /// Takes the section `key` of a low-level or high-level config, and returns it. Adds a mistake if
 /// the section is of a different kind than `kind`, such as a list instead of a map. A missing
 /// section is no mistake.

@@ -175,7 +175,9 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   if (clusters.entries().empty())
     mistakes.add(settings.position(),
                  "clusters: missing in the config, expected a map of clusters");
+  const std::size_t mistakes_before = mistakes.size();
   if (!read_clusters(clusters, all, mistakes)) return all;
+  all.has_all_hosts = !all.hosts.empty() && mistakes.size() == mistakes_before;
   read_links(links, clusters, all, mistakes);
   read_collectives(collectives, kinds, overrides, all, mistakes);
   const auto refuse_name_of = [&](const Settings& others, std::string_view other,

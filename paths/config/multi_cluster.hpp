@@ -67,6 +67,7 @@ struct MultiCluster {
     std::vector<std::string> instrumented = {};  ///< same meaning as Collective::instrumented
   };
 
+  bool has_all_hosts = false;  ///< whether the section `clusters` has no mistakes
   std::vector<Host> hosts;
   std::vector<Cluster> clusters;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Link> links;

@@ -116,7 +116,7 @@ void read_security(base::MapReader& network, const base::Settings& security, Pla
 
 void read_protected_links(const base::Settings& network, Plan& plan, base::Mistakes& mistakes) {
   const base::Settings* const links = network.is_map() ? network.find("protected") : nullptr;
-  if (links == nullptr) return;
+  if (links == nullptr || plan.clusters.empty()) return;
   const auto wrong = [&](const base::Settings& found) {
     mistakes.add(found.position(),
                  "protected: expected pairs of clusters such as [[alpha, beta]], "

@@ -14,7 +14,9 @@ namespace {
 
 std::string messages(const std::string& text, const std::string& name) {
   try {
-    paths::read_plan(base::parse_settings(text, name), wrappers::all_kinds());
+    base::Mistakes mistakes;
+    const base::Settings settings = base::parse_settings(text, name, mistakes);
+    paths::read_plan(settings, wrappers::all_kinds(), {}, std::move(mistakes));
   } catch (const base::ConfigError& error) {
     return std::string(error.what()) + "\n";
   }

@@ -51,6 +51,32 @@ void check_size(const MultiCluster& all, const base::Position& position, base::M
                              paths, runtime::rounded_bytes(bytes), runtime::rounded_bytes(most)));
 }
 
+/// Returns the sections of a config with mistakes that need no generated wrappers or paths. See
+/// Expansion::is_partial.
+Expansion expand_partly(const MultiCluster& all, const base::Settings& settings) {
+  std::vector<base::Settings::Entry> entries;
+  for (const auto& entry : settings.entries())
+    for (const std::string_view key : {"network", "deadline", "stack", "waiting", "shared_memory",
+                                       "shared_spaces", "lanes", "decisions", "costs", "groups"})
+      if (entry.first.text() == key && (key != "groups" || all.has_all_hosts))
+        entries.push_back(entry);
+  if (all.has_all_hosts) {
+    expansion::Writer writer(all);
+    for (const MultiCluster::Cluster& cluster : all.clusters)
+      for (const std::uint32_t host : cluster.hosts) writer.host(host);
+    std::vector<base::Settings::Entry> elements;
+    for (const MultiCluster::Element& element : all.elements)
+      elements.emplace_back(element.name, element.settings);
+    const base::Position& position = settings.position();
+    entries.push_back(
+        expansion::entry("hosts", base::Settings::map(writer.hosts().entries(), position)));
+    entries.push_back(
+        expansion::entry("elements", base::Settings::map(std::move(elements), position)));
+  }
+  return {.is_partial = true,
+          .written = base::Settings::map(std::move(entries), settings.position())};
+}
+
 }  // namespace
 
 bool is_high_level(const base::Settings& settings) {
@@ -63,7 +89,7 @@ Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
                  const Overrides& overrides, base::Mistakes& mistakes) {
   const MultiCluster all = read_multi_cluster(settings, kinds, overrides, mistakes);
   if (mistakes.empty()) check_size(all, settings.position(), mistakes);
-  if (!mistakes.empty()) return {};
+  if (!mistakes.empty()) return expand_partly(all, settings);
   expansion::Writer writer(all);
   expansion::Routes routes(all, writer, mistakes);
   for (const MultiCluster::Cluster& cluster : all.clusters)
@@ -77,7 +103,7 @@ Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
     expansion::write_exchange(all, exchange, machines, writer, routes, mistakes);
   for (const MultiCluster::Element& element : all.elements)
     write_element(all, element, machines, writer, routes);
-  return writer.finish(settings);
+  return mistakes.empty() ? writer.finish(settings) : expand_partly(all, settings);
 }
 
 }  // namespace paths

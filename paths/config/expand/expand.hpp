@@ -12,8 +12,8 @@ namespace paths {
 bool is_high_level(const base::Settings& settings);
 
 /// Returns the low-level config that a high-level config stands for. Each generated item has the
-/// position of the text from which it was generated. The result must not be used if this function
-/// has added mistakes.
+/// position of the text from which it was generated. If the config has mistakes, the result is
+/// partial, and only serves to find further mistakes.
 Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
                  const Overrides& overrides, base::Mistakes& mistakes);
 
