@@ -57,14 +57,10 @@ bool is_link_encrypted(const paths::Plan& plan, const std::string& from, const s
          are_connected(all[a], all[b], plan.shared_memory);
 }
 
-std::string encryption_text(const paths::Plan& plan) {
-  if (!has_encrypted_connection(plan)) return "";
-  return fmt::format(
-      "about {} s of processor time per GB ({} s without encryption), at most about {:.1f} Gbit "
-      "for each connection",
-      encrypted_seconds_per_gb, plain_seconds_per_gb, encrypted_bits_per_second / 1e9);
-}
+namespace {
 
+/// Returns a text that names the fastest link that encryption limits, such as "alpha to beta
+/// (10Gbit)"; "" if encryption limits no link.
 std::string limited_link_text(const paths::Plan& plan, const pricing::Network& network,
                               const std::vector<std::string>& clusters) {
   std::string text;
@@ -82,6 +78,24 @@ std::string limited_link_text(const paths::Plan& plan, const pricing::Network& n
                          base::format_bits_per_second(rate));
     }
   return text;
+}
+
+}  // namespace
+
+std::string encryption_text(const paths::Plan& plan) {
+  if (!has_encrypted_connection(plan)) return "";
+  return fmt::format(
+      "about {} s of processor time per GB ({} s without encryption), at most about {:.1f} Gbit "
+      "for each connection",
+      encrypted_seconds_per_gb, plain_seconds_per_gb, encrypted_bits_per_second / 1e9);
+}
+
+std::string encryption_text(const paths::Plan& plan, const pricing::Network& network,
+                            const std::vector<std::string>& clusters) {
+  const std::string price = encryption_text(plan);
+  if (price.empty()) return "";
+  const std::string link = limited_link_text(plan, network, clusters);
+  return link.empty() ? price : fmt::format("{}, less than the link {}", price, link);
 }
 
 }  // namespace commands

@@ -27,9 +27,9 @@ bool is_link_encrypted(const paths::Plan& plan, const std::string& from, const s
 /// encrypted connection.
 std::string encryption_text(const paths::Plan& plan);
 
-/// Returns a text that names the fastest link that encryption limits, such as "alpha to beta
-/// (10Gbit)"; "" if encryption limits no link. `clusters` has the names of the network's clusters.
-std::string limited_link_text(const paths::Plan& plan, const pricing::Network& network,
-                              const std::vector<std::string>& clusters);
+/// The same, and the fastest link that encryption limits. `clusters` has the names of the network's
+/// clusters.
+std::string encryption_text(const paths::Plan& plan, const pricing::Network& network,
+                            const std::vector<std::string>& clusters);
 
 }  // namespace commands

@@ -229,16 +229,6 @@ void print_parts(const groups::Explanation& explanation) {
                  fmt::format("{} ({:.0f}%): {}", rounded_time(time, 1), percent, name_of(cost)));
 }
 
-/// Prints the price of encryption between the hosts, which predicted times do not contain.
-void print_encryption(const ScheduleRequest& request, const pricing::Network& network) {
-  const Participants& all = request.participants;
-  const std::string price = encryption_text(*all.plan);
-  if (price.empty()) return;
-  const std::string link = limited_link_text(*all.plan, network, all.clusters);
-  print_line("encrypted",
-             price + (link.empty() ? "" : fmt::format(", less than the link {}", link)));
-}
-
 void print_answer(const ScheduleRequest& request, const groups::Explanation& explanation,
                   const groups::Selector& selector, Order worst) {
   const RankedSchedule& taken = explanation.taken();
@@ -252,7 +242,10 @@ void print_answer(const ScheduleRequest& request, const groups::Explanation& exp
                                     milliseconds(taken.time_on_links)));
   }
   print_parts(explanation);
-  print_encryption(request, selector.network());
+  const Participants& all = request.participants;
+  if (const auto price = encryption_text(*all.plan, selector.network(), all.clusters);
+      !price.empty())
+    print_line("encrypted", price);
   print_line("reason", reason_text(*explanation.selection, taken, worst));
   if (const RankedSchedule* const next = explanation.next())
     print_line(next->time < taken.time ? "faster" : "next best",

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "commands/encryption_cost.hpp"
 #include "eventspace/analysis/report/json.hpp"
 #include "eventspace/analysis/report/report.hpp"
 
@@ -57,6 +58,8 @@ ExplanationReport explanation_report(const ScheduleRequest& request,
     report.row = row_of(*explanation.selection->decision);
   report.assumes_costs = selector.stated_costs() == nullptr;
   if (!report.assumes_costs) report.costs_file = selector.stated_costs()->file;
+  report.encryption = encryption_text(*request.participants.plan, selector.network(),
+                                      request.participants.clusters);
   for (const auto& [cost, time] : explanation.shares)
     report.parts.push_back({name_of(cost), time.count()});
   if (const auto* const next = explanation.next()) report.next = schedule_of(request, *next);

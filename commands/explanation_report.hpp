@@ -66,6 +66,8 @@ struct ExplanationReport {
   std::optional<Row> row;
   bool assumes_costs = false;
   std::string costs_file;  ///< file with measured costs; "" = none
+  /// Price of encryption between hosts, and the link that it limits; "" = nothing is encrypted.
+  std::string encryption;
   std::vector<Part> parts;
   std::optional<Schedule> next, rejected;
   bool examines_changes = true;
@@ -176,6 +178,9 @@ void describe(Visitor& visit, const ExplanationReport& report) {
               "Whether the predicted time includes assumed costs of hosts.");
   visit.field("costs_file", report.costs_file, units::none, "File with measured costs of hosts.",
               left_out(report.costs_file.empty(), "if no measured costs are used"));
+  visit.field("encryption", report.encryption, units::none,
+              "Price of encrypted connections, which the predicted time does not contain.",
+              left_out(report.encryption.empty(), "if no connection is encrypted"));
   visit.field("parts", report.parts, units::none,
               "Parts of the predicted time, largest first. They add up to it.");
   visit.field("next", report.next.value_or(Report::Schedule{}), units::none, "The second choice.",

@@ -21,6 +21,11 @@ allreduce:
       - {up_to: 4KiB, use: recursive_doubling, pinned: true, note: by hand}
       - {up_to: inf, use: rabenseifner, why: {time: 5ms, runs: 3, candidates: trees, under: sor}}
 """
+FAR = """network: {security: run}
+clusters: {a: {hosts: 1, address: 10.0.0.1}, b: {hosts: 1, address: 10.0.0.2}}
+links: {all: {latency: 1ms, bandwidth: 10Gbit}}
+lanes: {}
+"""
 # Together with a table, these commands write every optional field.
 COMMANDS = [
     ["configs/two-by-four.yaml", "--collective", "reduce", "--size", "256KiB", "--element", "8B"],
@@ -55,6 +60,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.yaml"
         file.write_text(TABLE)
+        far = Path(folder) / "far.yaml"
+        far.write_text(FAR)
+        words = [far, "--collective", "allreduce", "--size", "1MiB"]
+        explanation = json.loads(explain(paths, *words, "--json", "-"))
+        validator.validate(explanation)
+        assert explanation["encryption"] in explain(paths, *words), explanation
+        assert "less than the link a to b (10Gbit)" in explanation["encryption"], explanation
+        names |= names_in(explanation)
         for size in ("1KiB", "1MiB"):
             words = ["configs/two-by-four.yaml", "--collective", "allreduce", "--size", size]
             explanation = json.loads(explain(paths, *words, "--decisions", file, "--grouping",
