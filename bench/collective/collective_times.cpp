@@ -45,7 +45,7 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
 }
 
 /// Parses "SIZE" or "FIRST:LAST". "FIRST:LAST" gives the sizes FIRST, 2 * FIRST, 4 * FIRST and so
-/// on, up to LAST. Each size is rounded to whole 8-byte values, and is at least 8 bytes.
+/// on, up to LAST. After a FIRST of 0 the next size is 8. Sizes consist of whole 8-byte values.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = base::parse_bytes(text.substr(0, colon));
@@ -53,13 +53,15 @@ std::vector<std::uint64_t> read_sizes(const std::string& text) {
   if (!least || !most || *least > *most)
     throw std::invalid_argument(fmt::format(
         "--message-size: expected SIZE or SIZE:SIZE, such as 8:32MiB, found '{}'", text));
+  if (*least % sizeof(double) != 0)
+    throw std::invalid_argument(
+        fmt::format("--message-size: expected a multiple of 8 bytes, found '{}'", text));
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t size = *least; size <= *most; size *= 2) {
-    sizes.push_back(size > 0 && size < 8 ? 8 : size / 8 * 8);
-    if (size == 0) size = 4;
+    sizes.push_back(size);
+    if (size == 0) size = sizeof(double) / 2;
     if (size > *most / 2) break;
   }
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
