@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_space_fuzz.cpp — a process that overwrites memory that other processes map.
-#include <cstdlib>
-
 #include "tests/pastset/shared_space_scene.hpp"
+#include "tests/support/environment.hpp"
 
 using namespace shared_space_scene;
 
@@ -105,8 +104,7 @@ void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t s
 TEST_CASE(
     "shared space: whatever a process writes into it other processes get errors or tuples and "
     "end") {
-  const char* const wanted = std::getenv("PATHS_SEEDS");
-  const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 25;
+  const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 25);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);
     const std::string name = own_name();
@@ -125,7 +123,8 @@ TEST_CASE(
         [&](runtime::Runtime& runtime) { look_on(runtime, name, 10 * seed + 2, *is_over); });
     Forked scribbler([&](runtime::Runtime& runtime) { scribble(runtime, name, seed); });
     // After enough damage the space cannot be mapped any more. The test accepts workers that end
-    // with an error (1) for this reason.
+    // with an error (1) for this reason. A worker that a sanitizer ends has the exit code 66
+    // (CMakePresets.json).
     scribbler.wait();
     *is_over = true;
     for (Forked& worker : workers) CHECK(worker.wait() <= 1);
