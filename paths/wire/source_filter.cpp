@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/address.hpp"
+#include "base/descriptor.hpp"
 #include "paths/one_machine.hpp"
 #include "paths/wire/address.hpp"
 
@@ -26,6 +27,18 @@ bool is_ipv4(const IpAddress& address) {
 bool is_loopback(const IpAddress& address) {
   constexpr IpAddress loopback = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   return address == loopback || (is_ipv4(address) && address[mapped_prefix_bytes] == 127);
+}
+
+/// Returns whether this machine has the address, also if no interface has it. A machine may have
+/// all addresses of a network, by a local route.
+bool is_of_this_machine(const IpAddress& address) {
+  const base::Descriptor socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 place{};
+  place.sin6_family = AF_INET6;
+  std::copy(address.begin(), address.end(), place.sin6_addr.s6_addr);
+  constexpr int off = 0;  // an IPv4-mapped address is an address of IPv4
+  setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  return bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0;
 }
 
 }  // namespace
@@ -61,8 +74,7 @@ SourceFilter::SourceFilter(const Peers& peers, std::uint32_t host)
     const auto address = parse_ip_address(base::interface_of(text));
     if (!address || other == host) continue;
     of_hosts_.insert(*address);
-    accepts_machine_ = accepts_machine_ || of_machine_.contains(*address) ||
-                       are_of_one_machine(peers.hosts[host].address, text);
+    accepts_machine_ = accepts_machine_ || is_of_this_machine(*address);
   }
 }
 

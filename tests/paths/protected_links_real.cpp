@@ -105,6 +105,10 @@ TEST_CASE("protected links: mistakes are reported with their positions") {
         "1:27: protected: expected the name of a cluster");
   wrong("network: {protected: [[a, a]]}\n" + three_clusters + links(""),
         "1:23: protected: expected two clusters, found a twice");
+  wrong("network: {protected: foo}\n" + three_clusters + links(", security: network"),
+        "1:22: protected: expected pairs of clusters such as [[alpha, beta]], found 'foo'");
+  wrong("network: {protected: }\n" + three_clusters + links(", security: network"),
+        "1:22: protected: expected pairs of clusters such as [[alpha, beta]], found nothing");
   wrong("network: {protected: [a]}\n" + three_clusters + links(""),
         "1:23: protected: expected pairs of clusters such as [[alpha, beta]], found 'a'");
   wrong("network: {port: 65533}\n" + three_clusters + links(", security: network"),
@@ -166,9 +170,14 @@ TEST_CASE("protected links: a peer without a key passes only as a host of such a
     CHECK(impostor.next_header() == raw_refusal("place"));
     REQUIRE(received.wait(runtime, 20s, [&] { return received.turned_away().size() > 1; }));
     CHECK_THAT(received.turned_away().back(), Contains("'c-0', which has no protected link"));
+    // A peer of another run gets the answer that it gets under any name.
+    RawPeer stranger(port + 3);
+    stranger.send_frame(raw_hello({.run_high = 1, .text = "c-0", .from_host = 2}, 1, 2));
+    CHECK(received.wait_for_frames(runtime, 1));
     RawPeer true_one(port + 3);
     true_one.send_frame(raw_hello({.text = "b-0", .from_host = 1}, 1, 2));
-    CHECK(received.wait_for_frames(runtime, 1));
+    CHECK(received.wait_for_frames(runtime, 2));
+    CHECK(received.turned_away().size() == 2);
     a->stop();
   });
 }

@@ -268,6 +268,24 @@ TEST_CASE("source filter: a host of several addresses connects from that of the 
   CHECK_THAT(near.text(), !Contains("turned away"));
 }
 
+TEST_CASE("source filter: hosts at addresses of a local route accept each other") {
+  if (!FarNetwork::is_available()) return skip("needs root, to make a network namespace");
+  const FarNetwork network;
+  HostProcess filter([&network](const Say& say) {
+    network.enter();
+    run_shell("ip route add local 10.99.0.0/24 dev lo");
+    Peers peers = peers_at({"tcp://10.99.0.5:7700", "tcp://10.99.0.6:7700"});
+    peers.has_fixed_sources = true;
+    for (const std::string& source : addresses_of_this_machine())
+      if (!SourceFilter(peers, 0).accepts(source)) say("refuses " + source);
+    peers.hosts[1].address = "tcp://10.98.0.6:7700";
+    if (!SourceFilter(peers, 0).accepts("127.0.0.1")) say("refuses its machine");
+    return 0;
+  });
+  CHECK(filter.end() == 0);
+  CHECK(filter.text() == "refuses its machine\n");
+}
+
 TEST_CASE("source filter: a process at the second address of a host is refused before its key") {
   if (!FarNetwork::is_available()) return skip("needs root, to make a network namespace");
   const FarNetwork network;

@@ -137,7 +137,10 @@ void write_protected_links(const MultiCluster& all, Entries& config,
                               [](const auto& one) { return one.first.text() == "network"; });
   if (network == config.end())
     network = config.insert(config.begin(), entry("network", Settings::map({}, position)));
-  if (!network->second.is_map()) return;  // the reader of `network` reports it
+  // The reader of the low-level config reports a value of another kind.
+  if (!network->second.is_map()) return;
+  const Settings* const own = network->second.find("protected");
+  if (own != nullptr && !own->is_list()) return;
   Entries entries;
   for (const auto& written : network->second.entries()) {
     if (written.first.text() != "protected")

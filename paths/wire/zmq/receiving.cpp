@@ -51,7 +51,9 @@ std::string reason_of_closing(const Peers& peers, std::uint32_t host) {
 /// otherwise.
 std::string wrong_name(const Peers& peers, const Incoming& peer, const Frame& first) {
   const auto claimed = peers.named(first.text);
-  if (claimed && peers.hosts[*claimed].address.empty())
+  // Only a peer that knows the run learns which hosts connect here.
+  if (claimed && peers.hosts[*claimed].address.empty() && first.run_high == peers.run.high &&
+      first.run_low == peers.run.low)
     return fmt::format("it says that it is '{}', which has no protected link to this host",
                        first.text);
   if (peer.key_owner.empty()) return "";
