@@ -92,11 +92,13 @@ inline RawHeader header_of_second_host(const paths::Plan& plan) {
 }
 
 /// Returns the header of a hello for the deployment of a config. `plan_high` and `plan_low` are the
-/// halves of the plan's digest.
-inline std::string raw_hello(RawHeader header, std::uint64_t plan_high, std::uint64_t plan_low) {
+/// halves of the plan's digest. `label` is the label of a deployment; "" = that of the config.
+inline std::string raw_hello(RawHeader header, std::uint64_t plan_high, std::uint64_t plan_low,
+                             const std::string& label = "") {
   header.kind = 4;
-  return header.bytes() + '\1' + little_endian(std::uint16_t{0}) + little_endian(std::uint64_t{1}) +
-         little_endian(std::uint64_t{99}) + little_endian(plan_high) + little_endian(plan_low);
+  return header.bytes() + '\1' + little_endian(static_cast<std::uint16_t>(label.size())) + label +
+         little_endian(std::uint64_t{1}) + little_endian(std::uint64_t{99}) +
+         little_endian(plan_high) + little_endian(plan_low);
 }
 
 /// Returns the header of a push that moves a tuple of path 0 at `slot`.
