@@ -187,7 +187,7 @@ TEST_CASE("shared space: X-functions run in the process that moves or observes")
     CHECK(value_of(element->observe(0)) == 7);
     // The read fails in the other process. That process lacks the X-function that restores tuples
     // from the stored bytes, which alone are no tuple.
-    CHECK(reader.wait() == 1);
+    CHECK(reader.wait() == Forked::failed);
   });
 }
 

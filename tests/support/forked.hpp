@@ -23,6 +23,10 @@ namespace test_support {
 /// Child process that runs `part` as the first context of a runtime. The destructor kills it.
 class Forked {
  public:
+  /// Exit code of a child whose `part` threw. It is not 1, because a sanitizer that finds an error
+  /// ends the process with 1.
+  static constexpr int failed = 3;
+
   explicit Forked(const std::function<void(runtime::Runtime&)>& part) {
     std::fflush(nullptr);
     const pid_t parent = getpid();
@@ -30,7 +34,7 @@ class Forked {
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child dies with its parent
-    if (getppid() != parent) _exit(1);
+    if (getppid() != parent) _exit(failed);
     // Replaces the handlers of Catch2, which would print their own report.
     for (const int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
       std::signal(fatal, SIG_DFL);
@@ -78,7 +82,7 @@ class Forked {
     } catch (...) {  // A REQUIRE failed; the child must not run the rest of the test.
       std::fprintf(stderr, "process %d: a check failed\n", getpid());
     }
-    return 1;
+    return failed;
   }
   pid_t pid_ = -1;
 };
