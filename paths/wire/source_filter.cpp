@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/address.hpp"
 #include "base/descriptor.hpp"
@@ -32,13 +33,18 @@ bool is_loopback(const IpAddress& address) {
 /// Returns whether this machine has the address, also if no interface has it. A machine may have
 /// all addresses of a network, by a local route.
 bool is_of_this_machine(const IpAddress& address) {
-  const base::Descriptor socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_in6 place{};
-  place.sin6_family = AF_INET6;
-  std::copy(address.begin(), address.end(), place.sin6_addr.s6_addr);
-  constexpr int off = 0;  // an IPv4-mapped address is an address of IPv4
-  setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  return bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0;
+  const bool has_four_bytes = is_ipv4(address);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  std::memcpy(&place.sin_addr, &address[mapped_prefix_bytes], sizeof place.sin_addr);
+  sockaddr_in6 longer{};
+  longer.sin6_family = AF_INET6;
+  std::memcpy(&longer.sin6_addr, address.data(), sizeof longer.sin6_addr);
+  const base::Descriptor socket(
+      ::socket(has_four_bytes ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto* const at = has_four_bytes ? reinterpret_cast<const sockaddr*>(&place)
+                                        : reinterpret_cast<const sockaddr*>(&longer);
+  return bind(socket.get(), at, has_four_bytes ? sizeof place : sizeof longer) == 0;
 }
 
 }  // namespace
@@ -74,7 +80,8 @@ SourceFilter::SourceFilter(const Peers& peers, std::uint32_t host)
     const auto address = parse_ip_address(base::interface_of(text));
     if (!address || other == host) continue;
     of_hosts_.insert(*address);
-    accepts_machine_ = accepts_machine_ || is_of_this_machine(*address);
+    accepts_machine_ =
+        accepts_machine_ || of_machine_.contains(*address) || is_of_this_machine(*address);
   }
 }
 
