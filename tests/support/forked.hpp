@@ -23,8 +23,8 @@ namespace test_support {
 /// Child process that runs `part` as the first context of a runtime. The destructor kills it.
 class Forked {
  public:
-  /// Exit code of a child whose `part` threw. It is not 1, because a sanitizer that finds an error
-  /// ends the process with 1.
+  /// Exit code of a child whose `part` threw. It is not 1, with which the address sanitizer ends a
+  /// process by default.
   static constexpr int failed = 3;
 
   explicit Forked(const std::function<void(runtime::Runtime&)>& part) {

@@ -56,8 +56,7 @@ void check_size(const MultiCluster& all, const base::Position& position, base::M
 Expansion expand_partly(const MultiCluster& all, const base::Settings& settings) {
   std::vector<base::Settings::Entry> entries;
   for (const auto& entry : settings.entries())
-    for (const std::string_view key : {"network", "deadline", "stack", "waiting", "shared_memory",
-                                       "shared_spaces", "lanes", "decisions", "costs", "groups"})
+    for (const std::string_view key : expansion::common_sections)
       if (entry.first.text() == key && (key != "groups" || all.has_all_hosts))
         entries.push_back(entry);
   if (all.has_all_hosts) {

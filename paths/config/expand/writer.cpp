@@ -116,8 +116,7 @@ Way Writer::instrument(const std::vector<std::string>& instrumented, bool has_th
 
 Expansion Writer::finish(const Settings& settings) {
   Entries low_level;
-  for (const std::string_view key : {"network", "deadline", "stack", "waiting", "shared_memory",
-                                     "shared_spaces", "lanes", "decisions", "costs", "groups"})
+  for (const std::string_view key : common_sections)
     for (const auto& written : settings.entries())
       if (written.first.text() == key) low_level.push_back(written);
   if (const Settings* own = settings.find("graphs"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/expand/writer.hpp — writer of the low-level config that an expansion produces.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@
 /// Namespace of the expansion. Only the folder paths/config/expand uses this namespace; expand.hpp
 /// is the interface for other folders.
 namespace paths::expansion {
+
+/// Sections that mean the same in high-level and low-level configs, and need no generated names.
+inline constexpr std::array<std::string_view, 10> common_sections = {
+    "network",       "deadline", "stack",     "waiting", "shared_memory",
+    "shared_spaces", "lanes",    "decisions", "costs",   "groups"};
 
 using Entries = std::vector<base::Settings::Entry>;
 /// Wrappers of a path, in their order from the thread to the element.
