@@ -8,9 +8,11 @@
 namespace paths {
 
 /// Polls `word` for a short time. Returns whether its value differs from `seen`.
-bool MemberWaits::has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
+bool MemberWaits::has_changed_soon(const std::atomic<std::uint32_t>& word,
+                                   std::uint32_t seen) const {
   constexpr runtime::Reason reason{"members of a machine"};
-  return runtime::look_at(word, seen, runtime::Deadline::never(), reason);
+  return runtime::look_at(word, seen, runtime::Deadline::never(), reason,
+                          static_cast<int>(region_.members()));
 }
 
 void MemberWaits::wake_sleepers() {

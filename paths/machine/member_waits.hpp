@@ -68,7 +68,7 @@ class MemberWaits {
   void await_failure(std::uint64_t turn);
 
  private:
-  static bool has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen);
+  bool has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen) const;
   std::uint64_t mine() const { return std::uint64_t{1} << me_; }
   template <class Done, class Late>
   void sleep_for_others(const Done& done, const Late& late, bool is_again) {

@@ -191,9 +191,9 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
     history.note_hit();
     return true;
   };
-  const bool yields_first =
-      core_contention().share_our_cores() && core_contention().may_yield(began);
-  const Nanos span = looking.at_any() || looks.for_processes ? pausing_for_processes
+  const bool share_cores = looks.processes > usable_cores() || core_contention().share_our_cores();
+  const bool yields_first = share_cores && core_contention().may_yield(began);
+  const Nanos span = looking.at_any() || looks.processes > 0 ? pausing_for_processes
                                                              : core_contention().empty_yield();
   const Nanos paused = yields_first ? began : began + span;
   for (; KnownThreads::awake() <= usable_cores() && now < paused; now = steady_now()) {

@@ -120,7 +120,9 @@ struct Looks {
   Pollers* pollers = nullptr;
   /// Context of the thread, with the registration of its BusyPollScope.
   Context* context = nullptr;
-  bool for_processes = false;  ///< whether another process changes the polled value
+  /// Number of processes that wait for each other with the polled value; 0 = only threads of this
+  /// process change the value.
+  int processes = 0;
 };
 
 /// Polls until `value` differs from `seen`, but at most until the time `until` (steady clock), and

@@ -88,7 +88,7 @@ constexpr Nanos at_least_every{1'000'000'000};
 }  // namespace
 
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
-             const Reason& reason) {
+             const Reason& reason, int processes) {
   const Context* const self = Context::current();
   if (self == nullptr || self->is_fiber) return false;
   Nanos until = deadline.at;
@@ -96,7 +96,7 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
     if (executor->options.waiting != Waiting::adaptive) return false;
     until = executor->clock().on_steady_clock(until);
   }
-  return poll(futex, seen, until, SpinHistory::of(reason), {.for_processes = true});
+  return poll(futex, seen, until, SpinHistory::of(reason), {.processes = processes});
 }
 
 bool rest_fiber(Nanos span) {

@@ -17,9 +17,11 @@ namespace runtime {
 
 /// Polls until `futex` differs from `seen`, or until further polling would probably cost more than
 /// a sleep. Returns whether the value has changed. Returns false immediately in a fiber, and in a
-/// runtime with Waiting::sleep. The deadline is on the caller's clock.
+/// runtime with Waiting::sleep. The deadline is on the caller's clock. `processes` is the number of
+/// processes that wait for each other with this futex. If it exceeds the number of cores, the
+/// caller yields its core at once, because another process needs the core in order to arrive.
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
-             const Reason& reason);
+             const Reason& reason, int processes = 1);
 
 /// If the caller is a fiber, suspends it for `span` and lets other contexts of its OS thread run.
 /// Returns whether the caller is a fiber. Throws the Stop with which the context is cancelled.
