@@ -160,6 +160,7 @@ bool MessageGroup::is_paced(std::uint32_t to) const {
 
 void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what,
                          std::uint64_t signature_digest) {
+  if (signature_digest != 0 && ended_->note(channel, signature_digest, what)) return;
   if (const auto lanes = lanes_here(lanes_))
     lanes->calls_.close(id_, channel, std::move(what), signature_digest);
 }

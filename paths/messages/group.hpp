@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/payload.hpp"
+#include "paths/messages/channel_range.hpp"
 #include "paths/messages/channels/lent_memory.hpp"
+#include "paths/messages/ended_channels.hpp"
 #include "paths/travel_error.hpp"
 #include "runtime/handle.hpp"
 
@@ -67,12 +69,6 @@ struct NamedMessage {
   /// or after 250 ms.
   bool is_little = false;
   bool has_name = true;  ///< false = the message is numbered: it is the next message of its channel
-};
-
-/// Range of channel numbers from `first` to `last`, both included.
-struct Channels {
-  std::uint64_t first = 0;
-  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Summary of the operations in which a host took part before it left a group. All hosts of the
@@ -229,12 +225,13 @@ class MessageGroup {
  private:
   friend class MessageEndpoint;
   MessageGroup(std::weak_ptr<MessageEndpoint> lanes, LaneGroupName name, std::uint64_t id,
-               SharedHosts hosts, GroupOptions options)
+               SharedHosts hosts, GroupOptions options, std::shared_ptr<EndedChannels> ended)
       : lanes_(std::move(lanes)),
         name_(std::make_shared<const LaneGroupName>(std::move(name))),
         id_(id),
         hosts_(std::move(hosts)),
-        options_(options) {}
+        options_(std::move(options)),
+        ended_(std::move(ended)) {}
   template <class T>
   class StartedMessage;
   class StartedWork;
@@ -251,6 +248,7 @@ class MessageGroup {
   const std::uint64_t id_;
   const SharedHosts hosts_;
   const GroupOptions options_;
+  const std::shared_ptr<EndedChannels> ended_;
 };
 
 }  // namespace paths

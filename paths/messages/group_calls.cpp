@@ -118,20 +118,18 @@ void GroupCalls::receive(std::uint64_t id, std::uint32_t from, const NamedMessag
 
 // ---- channels ---------------------------------------------------------------------------------
 
+std::shared_ptr<EndedChannels> GroupCalls::ended_channels(std::uint64_t id) {
+  const runtime::Lock lock(state_.mutex);
+  return parts_.groups.joined(id).ended;
+}
+
 void GroupCalls::close(std::uint64_t id, std::uint64_t channel,
                        std::shared_ptr<const std::string> what, std::uint64_t signature_digest) {
   runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr || group->is_closed(channel)) return;
-  if (signature_digest != 0) {
-    auto& purposes = group->closed_purposes;
-    purposes[channel] = signature_digest;
-    if (purposes.size() > GroupState::closed_purposes_max) purposes.erase(purposes.begin());
-  }
-  group->close(channel);
-  group->last_closed = {channel, std::move(what)};
-  for (auto& [peer, lane] : group->out) lane.window.forget_channel(channel);
-  for (auto& [peer, lane] : group->in) lane->close({channel, channel});
+  if (signature_digest != 0) group->note_purpose(channel, signature_digest);
+  group->close({channel, channel}, std::move(what));
   for (auto& [peer, lane] : group->in) parts_.credit.issue_returned(*group, peer);
   parts_.clock.settle(lock);
 }

@@ -48,6 +48,8 @@ class GroupCalls {
   /// Notes that the caller has dropped the handle of a message. The endpoint then no longer uses
   /// the caller's memory.
   void let_go(LaneWait& wait);
+  /// Returns the object in which the handle of a group notes channels that have ended.
+  std::shared_ptr<EndedChannels> ended_channels(std::uint64_t group);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what,
              std::uint64_t signature_digest);
   void fail(std::uint64_t group, const Channels& which, const std::string& why, FailureCause cause);

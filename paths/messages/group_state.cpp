@@ -49,15 +49,36 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Closes a channel. A failed channel then also counts as closed if all channels with lower numbers
+/// Closes channels. A failed channel then also counts as closed if all channels with lower numbers
 /// are closed or failed. Exception: a failed range without an upper end does not count as closed.
-void GroupState::close(std::uint64_t channel) {
-  if (channel == closed_before)
-    ++closed_before;
+void GroupState::close(const Channels& which, std::shared_ptr<const std::string> what) {
+  if (which.first == closed_before)
+    closed_before = which.last + 1;
   else
-    closed.insert(channel);
-  meanings.erase(channel);
+    for (std::uint64_t channel = which.first; channel <= which.last; ++channel)
+      closed.insert(closed.end(), channel);
+  meanings.erase(meanings.lower_bound(which.first), meanings.upper_bound(which.last));
   forget_closed();
+  last_closed = {which.last, std::move(what)};
+  for (auto& [peer, lane] : out) lane.window.forget_channels(which.first, which.last);
+  for (auto& [peer, lane] : in) lane->close(which);
+}
+
+void GroupState::note_purpose(std::uint64_t channel, std::uint64_t signature_digest) {
+  closed_purposes[channel] = signature_digest;
+  if (closed_purposes.size() > EndedChannels::purposes_max)
+    closed_purposes.erase(closed_purposes.begin());
+}
+
+void GroupState::close_ended() {
+  ended->take([this](const Channels& which, const auto& digest_of,
+                     const std::shared_ptr<const std::string>& what) {
+    const std::uint64_t others = which.last - which.first;
+    const std::uint64_t known = std::min<std::uint64_t>(others, EndedChannels::purposes_max - 1);
+    for (std::uint64_t channel = which.last - known; channel <= which.last; ++channel)
+      note_purpose(channel, digest_of(channel));
+    close(which, what);
+  });
 }
 
 void GroupState::forget_closed() {

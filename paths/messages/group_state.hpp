@@ -10,6 +10,7 @@
 
 #include "paths/messages/channels/incoming.hpp"
 #include "paths/messages/channels/outbound_channel.hpp"
+#include "paths/messages/ended_channels.hpp"
 #include "paths/messages/group.hpp"
 #include "paths/travel_error.hpp"
 
@@ -49,13 +50,14 @@ struct GroupState {
   /// The channel that was closed last, and its purpose; nullptr if the purpose is not known.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
   /// Digest of the purpose of each closed channel on which this host did its part without messages,
-  /// keyed by channel. Contains at most closed_purposes_max channels; if there are more, the lowest
-  /// channel is removed.
+  /// keyed by channel. Contains at most EndedChannels::purposes_max channels; if there are more,
+  /// the lowest channel is removed.
   std::map<std::uint64_t, std::uint64_t> closed_purposes;
-  static constexpr std::size_t closed_purposes_max = 128;
   /// Failed ranges of channels, keyed by the first channel of the range. Ranges do not overlap.
   std::map<std::uint64_t, Failed> failed;
   std::map<std::uint64_t, Meaning> meanings;  ///< purposes of open channels, keyed by channel
+  /// Channels that close_ended() will close. The handle of the group notes them.
+  const std::shared_ptr<EndedChannels> ended = std::make_shared<EndedChannels>();
 
   bool has(std::uint32_t host) const;
   /// Returns the lane to the peer `target`. The first call makes the lane.
@@ -65,7 +67,13 @@ struct GroupState {
   }
   /// Returns the failure of a channel; nullptr if the channel has not failed.
   const Failed* failure_of(std::uint64_t channel) const;
-  void close(std::uint64_t channel);
+  /// Closes channels and removes their state. `what` is the purpose of the last channel for error
+  /// messages; nullptr if it is not known.
+  void close(const Channels& which, std::shared_ptr<const std::string> what);
+  /// Notes the digest of the purpose of a channel on which this host did its part without messages.
+  void note_purpose(std::uint64_t channel, std::uint64_t signature_digest);
+  /// Closes the channels in `ended`.
+  void close_ended();
   /// Returns the error text for a message that arrives on a closed channel.
   std::string text_of_closed(std::uint64_t channel) const;
   /// Fails the channels `which`, except the channels that have failed already. Returns false if all

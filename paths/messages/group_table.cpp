@@ -27,7 +27,9 @@ GroupState& GroupTable::add(std::string_view name, SharedHosts hosts, GroupOptio
 
 GroupState* GroupTable::find(std::uint64_t id) {
   const auto found = groups_.find(id);
-  return found == groups_.end() ? nullptr : found->second.get();
+  if (found == groups_.end()) return nullptr;
+  found->second->close_ended();
+  return found->second.get();
 }
 
 GroupState& GroupTable::joined(std::uint64_t id) {

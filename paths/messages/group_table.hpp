@@ -33,7 +33,8 @@ class GroupTable {
   /// same group.
   /// Throws: UsageError if this host is already in a group with that name.
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
-  /// Returns the group; nullptr if this host is not in the group.
+  /// Closes the channels of the group that have ended, and returns the group; nullptr if this host
+  /// is not in the group.
   GroupState* find(std::uint64_t id);
   /// Returns the group.
   /// Throws: UsageError if this host is not in the group.

@@ -89,7 +89,8 @@ std::unique_ptr<MessageGroup> MessageEndpoint::join(std::string_view name, Share
   check_hosts(name, *hosts);
   const std::uint64_t id = calls_.join(name, hosts, options);
   return std::unique_ptr<MessageGroup>(new MessageGroup(self_, {std::string(name), state_.plan}, id,
-                                                        std::move(hosts), std::move(options)));
+                                                        std::move(hosts), std::move(options),
+                                                        calls_.ended_channels(id)));
 }
 
 void MessageEndpoint::check_hosts(std::string_view name,

@@ -97,9 +97,10 @@ class Window {
   void pay(std::uint64_t charge) { credit_ -= charge; }
   /// Removes the grant of a message. Returns whether the message had a grant.
   bool forget(MessageName name) { return granted_.erase(name) > 0; }
-  void forget_channel(std::uint64_t channel) {
-    granted_.erase(granted_.lower_bound({channel, 0}),
-                   granted_.upper_bound({channel, std::numeric_limits<std::uint64_t>::max()}));
+  /// Removes all grants of the channels from `first` to `last`, both included.
+  void forget_channels(std::uint64_t first, std::uint64_t last) {
+    granted_.erase(granted_.lower_bound({first, 0}),
+                   granted_.upper_bound({last, std::numeric_limits<std::uint64_t>::max()}));
   }
 
  private:
