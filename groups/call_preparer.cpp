@@ -29,7 +29,7 @@ std::shared_ptr<const PreparedCall> CallPreparer::prepare(const Call& call) {
 ///         unfinished steps. Does not check the limit if messages can be sent by credit, because
 ///         the sizes of the messages then decide whether a small limit suffices.
 void CallPreparer::check_window(const Call& call, const PreparedCall& prepared) const {
-  const auto choice = selection_of(prepared);
+  const auto& choice = selection_of(prepared);
   const pricing::Ports& ports = ports_of(call, *choice);
   if (ports.receiving == 0 && view_.deployment().host().plan().lanes.inbox_bytes > 0) return;
   const std::size_t window = pricing::window_of(call.window, view_.hosts().size());
@@ -59,14 +59,16 @@ void CallPreparer::check_algorithm(const PreparedCall& prepared) const {
   }
 }
 
-std::shared_ptr<const Selection> CallPreparer::selection_of(const PreparedCall& prepared) const {
+const std::shared_ptr<const Selection>& CallPreparer::selection_of(
+    const PreparedCall& prepared) const {
   {
     const runtime::Lock lock(mutex_);
     if (prepared.choice != nullptr) return prepared.choice;
   }
   auto choice = selector_for(prepared.call).answer(prepared.question);
   const runtime::Lock lock(mutex_);
-  return prepared.choice = std::move(choice);
+  if (prepared.choice == nullptr) prepared.choice = std::move(choice);
+  return prepared.choice;
 }
 
 }  // namespace groups

@@ -33,8 +33,9 @@ class CallPreparer {
   static const pricing::Ports& ports_of(const Call& call, const Selection& choice) {
     return choice.planned ? choice.planned->execution.ports : call.ports;
   }
-  /// Returns the schedule of a prepared call. Throws: UsageError if no schedule supports the call.
-  std::shared_ptr<const Selection> selection_of(const PreparedCall& prepared) const;
+  /// Returns the schedule of a prepared call. The reference is valid as long as the call exists.
+  /// Throws: UsageError if no schedule supports the call.
+  const std::shared_ptr<const Selection>& selection_of(const PreparedCall& prepared) const;
   /// Returns the predicted time of a prepared call by the schedule `selection`
   /// (Selector::predict()).
   base::Nanos predict(const PreparedCall& prepared,

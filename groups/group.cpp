@@ -16,6 +16,7 @@
 #include "base/settings.hpp"
 #include "base/text_file.hpp"
 #include "base/usage_error.hpp"
+#include "groups/execution/repeated_calls.hpp"
 #include "groups/host_group.hpp"
 #include "groups/selection/selection.hpp"
 #include "paths/host/host.hpp"
@@ -49,28 +50,21 @@ std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_
   }
 }
 
-bool reads(const Call& call, std::uint32_t rank) {
-  switch (call.collective) {
-    case Collective::barrier:
-    case Collective::broadcast: return false;
-    case Collective::scatter: return rank == call.root;
-    default: return true;
-  }
-}
-
-bool writes(const Call& call, std::uint32_t rank) {
-  switch (call.collective) {
-    case Collective::barrier: return false;
-    case Collective::reduce:
-    case Collective::gather: return rank == call.root;
-    default: return true;
-  }
+[[noreturn]] void refuse(const std::string& group, const Call& call, const std::string& why) {
+  throw base::UsageError(fmt::format("group {}: {}: {}", group, name_of(call.collective), why));
 }
 
 bool overlap(std::span<const std::byte> left, std::span<const std::byte> right) {
   const std::less<const std::byte*> before;
   return !left.empty() && !right.empty() && before(left.data(), right.data() + right.size()) &&
          before(right.data(), left.data() + left.size());
+}
+
+/// Checks that `in` and `out` are apart or the same array.
+void check_apart(const std::string& group, const Call& call) {
+  const bool is_in_place = call.in.data() == call.out.data() && call.in.size() == call.out.size();
+  if (overlap(call.in, call.out) && !is_in_place)
+    refuse(group, call, "`in` and `out` overlap; expected them apart, or one and the same");
 }
 
 void check_operation(const Call& call) {
@@ -111,6 +105,7 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
   host_there_ = groups.is_there();
   group_ = groups.join(thread.deployment(), name, threads, rank_, origin);
   place_ = group_->view().layout().place(rank_);
+  if (group_->can_run_at_once()) repeated_ = std::make_unique<RepeatedCalls>();
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
@@ -134,15 +129,19 @@ const collectives::Topology& Group::topology() const {
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
+/// Checks that the host exists, and that the caller is the member's thread.
+void Group::check_caller(const Call& call) const {
+  if (host_there_.expired()) refuse(group_->view().name(), call, "its host has ended");
+  thread_.check_caller(name_of(call.collective), "group", group_->view().name());
+}
+
 /// Checks a call as far as one member can without the other members, and prepares the call.
 /// Differences between the members' calls are found during the operation.
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
-    throw base::UsageError(
-        fmt::format("group {}: {}: {}", group_->view().name(), name_of(call.collective), why));
+    groups::refuse(group_->view().name(), call, why);
   };
-  if (host_there_.expired()) refuse("its host has ended");
-  thread_.check_caller(name_of(call.collective), "group", group_->view().name());
+  check_caller(call);
   if (has_root(call.collective) && call.root >= size())
     refuse(fmt::format("expected a root below {}, found {}", size(), call.root));
   if (is_reduction(call.collective) && call.collective != Collective::barrier)
@@ -166,18 +165,34 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   }
   call.in = call.in.first(counts.in(rank_)*element);
   call.out = call.out.first(counts.out(rank_) * element);
-  const bool is_in_place = call.in.data() == call.out.data() && call.in.size() == call.out.size();
-  if (overlap(call.in, call.out) && !is_in_place)
-    refuse("`in` and `out` overlap; expected them apart, or one and the same");
+  check_apart(group_->view().name(), call);
   call.places = arrays_.places_of(call.in, call.out);
   return prepared;
 }
 
+/// Carries out a call that the member repeats, if the host can do so at once. Otherwise returns
+/// false and does nothing.
+bool Group::run_again(Call& call) {
+  RepeatedCall* const known = repeated_->find(call);
+  if (known == nullptr) return false;
+  check_caller(call);
+  const Call used{.collective = call.collective,
+                  .in = call.in.first(known->read_bytes),
+                  .out = call.out.first(known->written_bytes)};
+  check_apart(group_->view().name(), used);
+  return group_->run_at_once(place_, next_, used, *known);
+}
+
 void Group::run(Call call) {
+  if (repeated_ != nullptr && run_again(call)) return;
+  std::optional<RepeatedCall> given;
+  if (repeated_ != nullptr && RepeatedCalls::can_keep(call)) given = RepeatedCalls::of(call);
   const auto prepared = check(call);
   const auto running = group_->enter(place_, next_, borrowed(call), prepared, true);
   ++next_;
   group_->wait(*running, place_);
+  const bool has_shared_memory = running->shared_digest != 0 && !call.places;
+  if (given && has_shared_memory) repeated_->keep(std::move(*given), call, rank_, prepared);
   if (call.into != nullptr) move_tuple(call, group_->view().deadline());
 }
 
@@ -272,6 +287,7 @@ void Group::take(std::string_view what, const std::function<void(TakenFiles&)>& 
   try {
     TakenFiles taken = selector_ == nullptr ? TakenFiles() : selector_->taken();
     read(taken);
+    if (repeated_ != nullptr) *repeated_ = {};
     // Throws ConfigError if the measured links do not match the clusters of the hosts.
     selector_ = Selector::of(thread_.host().shared_plan(), group_->view().hosts(), taken);
   } catch (const base::ConfigError& error) {

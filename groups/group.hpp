@@ -24,6 +24,7 @@
 namespace groups {
 
 class HostGroup;
+class RepeatedCalls;
 struct Origin;
 struct PreparedCall;
 struct TakenFiles;
@@ -286,6 +287,8 @@ class Group {
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
         const Origin& origin);
   std::shared_ptr<const PreparedCall> check(Call& call) const;
+  void check_caller(const Call& call) const;
+  bool run_again(Call& call);
   std::shared_ptr<std::byte> make_array(std::uint64_t count, std::size_t element_bytes);
   /// Returns the text of a file that the member `root` reads. Throws: ConfigError on every member
   /// if the file cannot be read.
@@ -301,6 +304,8 @@ class Group {
   std::uint64_t next_ = 0;              // number of the next operation
   std::shared_ptr<Selector> selector_;  // selector with taken files, or null
   MemberArrays arrays_;
+  // Calls that run_again() can repeat; null if the group cannot repeat calls.
+  std::unique_ptr<RepeatedCalls> repeated_;
   const int exceptions_;
 };
 

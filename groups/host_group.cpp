@@ -36,6 +36,27 @@ bool is_short(Local& local, const Fold& fold, std::size_t hosts) {
          hosts <= attentive_hosts_max && fold.is_built_in();
 }
 
+/// Returns a failure whose reason also quotes this host's call. Does not change a reason that
+/// quotes this call already, or that names an operation but quotes no call.
+paths::Failure with_call(const GroupView& view, const Running& running,
+                         const paths::TravelError& error) {
+  std::string reason = error.reason();
+  const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
+  const std::string mine = call_text(view, running.name.number, *running.prepared);
+  if (!says(mine) && (!says("operation ") || says(" calls '"))) reason += "; " + mine;
+  return std::make_shared<paths::TravelError>(
+      error.host().empty() ? view.deployment().name() : error.host(), "group " + view.name(),
+      error.wrapper(), reason, error.cause());
+}
+
+/// Returns the messages that an execution has sent to other clusters.
+paths::Traffic wan_traffic_of(const GroupView& view, const Execution& execution) {
+  paths::Traffic wan;
+  for (const auto& [peer, sent] : execution.sent())
+    if (view.is_in_other_cluster(peer)) wan += {sent.messages, sent.bytes};
+  return wan;
+}
+
 }  // namespace
 
 HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
@@ -86,25 +107,11 @@ HostGroup::~HostGroup() {
   lanes_.reset();
 }
 
-std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t number,
-                                          const std::shared_ptr<const Call>& call,
-                                          const std::shared_ptr<const PreparedCall>& prepared,
-                                          bool waits) {
-  const auto [running, is_last] = operations_.enter(place, number, call, prepared, waits);
-  if (!is_last) return running;
-  if (waits)
-    carry_out(running);
-  else
-    view_.runtime()
-        .spawn(runtime::ContextRole::service, {"group", view_.name(), number},
-               [self = shared_from_this(), running] { self->carry_out(running); })
-        .detach();
-  return running;
-}
-
-void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
+/// Does `work`, which carries out the operation or throws, and ends the operation.
+template <class Work>
+void HostGroup::carry_out(const std::shared_ptr<Running>& running, const Work& work) {
   std::exception_ptr stop;
-  const paths::Failure failure = execute_or_fail(*running, stop);
+  const paths::Failure failure = failure_of(*running, stop, work);
   if (running->turn > 0) machine_->end(running->turn);
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::DeferredWakes wakes;
@@ -117,40 +124,114 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (stop) std::rethrow_exception(stop);
 }
 
-/// Executes an operation. Returns its failure; nullptr on success. Sets `stop` if the thread or
-/// fiber was stopped.
-paths::Failure HostGroup::execute_or_fail(Running& running, std::exception_ptr& stop) {
-  const auto failure_of = [&](const std::string& why, paths::FailureCause cause) {
+/// Does `work` for an operation. Returns its failure; nullptr on success. Sets `stop` if the thread
+/// or fiber was stopped.
+template <class Work>
+paths::Failure HostGroup::failure_of(const Running& running, std::exception_ptr& stop,
+                                     const Work& work) {
+  const auto failure_with = [&](const std::string& why, paths::FailureCause cause) {
     return view_.failure_of(fmt::format("{}: {}", running.name.text(), why), cause);
   };
   try {
-    execute(running);
+    work();
     return nullptr;
   } catch (const paths::TravelError& error) {
-    return with_call(running, error);
+    return with_call(view_, running, error);
   } catch (const WrongContribution& wrong) {
-    return failure_of(fmt::format("{}: {}", view_.thread_text(wrong.place()), wrong.what()),
-                      paths::FailureCause::refused_value);
+    return failure_with(fmt::format("{}: {}", view_.thread_text(wrong.place()), wrong.what()),
+                        paths::FailureCause::refused_value);
   } catch (const base::BadValue& bad) {
-    return failure_of(bad.what(), paths::FailureCause::refused_value);
+    return failure_with(bad.what(), paths::FailureCause::refused_value);
   } catch (const std::exception& error) {
-    return failure_of(error.what(), paths::FailureCause::application);
+    return failure_with(error.what(), paths::FailureCause::application);
   } catch (...) {
     stop = std::current_exception();
-    return failure_of("a thread that carried it out was stopped", paths::FailureCause::ended);
+    return failure_with("a thread that carried it out was stopped", paths::FailureCause::ended);
   }
 }
 
-/// Returns a failure whose reason also quotes this host's call. Does not change a reason that
-/// quotes this call already, or that names an operation but quotes no call.
-paths::Failure HostGroup::with_call(const Running& running, const paths::TravelError& error) const {
-  std::string reason = error.reason();
-  const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
-  const std::string mine = call_text(view_, running);
-  if (!says(mine) && (!says("operation ") || says(" calls '"))) reason += "; " + mine;
-  return std::make_shared<paths::TravelError>(
-      error.host().empty() ? view_.deployment().name() : error.host(), "group " + view_.name(),
-      error.wrapper(), reason, error.cause());
+std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t number,
+                                          const std::shared_ptr<const Call>& call,
+                                          const std::shared_ptr<const PreparedCall>& prepared,
+                                          bool waits) {
+  const auto [running, is_last] = operations_.enter(place, number, call, prepared, waits);
+  if (!is_last) return running;
+  if (waits)
+    carry_out(running, [this, &running = *running] { execute(running); });
+  else
+    view_.runtime()
+        .spawn(runtime::ContextRole::service, {"group", view_.name(), number},
+               [self = shared_from_this(), running] {
+                 self->carry_out(running, [&] { self->execute(*running); });
+               })
+        .detach();
+  return running;
+}
+
+// ---- repeated calls ----------------------------------------------------------------------------
+
+bool HostGroup::run_at_once(std::uint32_t place, std::uint64_t& number, const Call& call,
+                            RepeatedCall& known) {
+  const std::shared_ptr<const PreparedCall>& prepared = known.prepared;
+  const auto begun = operations_.begin_at_once(number, prepared);
+  if (!begun) return false;
+  const Selection& choice = *prepared->choice;
+  const OperationName name =
+      with_schedule({number++, begun->signature_digest, view_.name(), call.collective}, choice);
+  const std::atomic<bool> is_abandoned{false};
+  try {
+    machine_->run({.turn = begun->turn,
+                   .name = name,
+                   .task = choice.task,
+                   .digest = name.signature_digest,
+                   .text = prepared->signature,
+                   .element_bytes = prepared->question.element_bytes,
+                   // Operations in shared memory do not write to `in`.
+                   .in = {const_cast<std::byte*>(call.in.data()), call.in.size()},
+                   .out = call.out,
+                   .places = nullptr,
+                   .is_in_unchecked = known.is_fold,
+                   .fold = known.fold,
+                   .patience = patience_of(name),
+                   .trace = nullptr,
+                   .is_abandoned = is_abandoned},
+                  {});
+  } catch (...) {
+    const auto running = std::make_shared<Running>();
+    running->name = {name.number, begun->signature_digest, view_.name(), call.collective};
+    running->prepared = prepared;
+    running->turn = begun->turn;
+    carry_out(running, [this, error = std::current_exception()] {
+      try {
+        std::rethrow_exception(error);
+      } catch (const OwnBadValue& own) {
+        throw WrongContribution(view_.place(0), own);
+      }
+    });
+    operations_.throw_to(place, *running->failure);
+  }
+  lanes_->close(name.number, {prepared, &prepared->signature}, name.signature_digest);
+  note_algorithm(shared_memory_name);
+  return true;
+}
+
+// ---- execution ---------------------------------------------------------------------------------
+
+/// Returns how long an operation waits for other hosts, and how it asks them. Borrows `name`.
+Patience HostGroup::patience_of(const OperationName& name) const {
+  const auto ask_hosts = [this, &name] {
+    lanes_->ask({.channel = name.number,
+                 .signature_digest = name.signature_digest,
+                 .parent = origin_.group,
+                 .parent_channel = origin_.operation,
+                 .threads = [this](std::uint32_t host) {
+                   // The members of a declared collective are hosts, not threads.
+                   return failing_ == Failing::alone ? std::string() : view_.threads_text(host);
+                 }});
+  };
+  return {.longest = view_.plan().deadline,
+          .is_written = view_.plan().deadline_written,
+          .ask_hosts = ask_hosts};
 }
 
 void HostGroup::execute(Running& running) {
@@ -158,7 +239,7 @@ void HostGroup::execute(Running& running) {
   Fold fold;
   if (const base::ReduceOperation* operation = operation_of(call))
     if (call.has_values) fold = Fold(*operation, call.scalar, call.values);
-  const auto choice = preparer_.selection_of(*running.prepared);
+  const auto& choice = preparer_.selection_of(*running.prepared);
   operations_.check(running.name.number);
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(view_.layout(), view_.participant(), running.calls, running.prepared->counts, fold,
@@ -166,9 +247,7 @@ void HostGroup::execute(Running& running) {
   if (running.turn == 0 || !RegionExecution::can_work_in_place(choice->task.collective))
     local.separate_in();
   const OperationName name = with_schedule(running.name, *choice);
-  const Patience patience{.longest = view_.plan().deadline,
-                          .is_written = view_.plan().deadline_written,
-                          .ask_hosts = [this, &name] { ask_hosts(name); }};
+  const Patience patience = patience_of(name);
   if (running.turn > 0 &&
       execute_on_machine(
           {.turn = running.turn,
@@ -199,7 +278,9 @@ void HostGroup::execute_schedule(const OperationName& name,
                                  const Patience& patience, Running& running, Local& local,
                                  Fold& fold) {
   const Selection& choice = *chosen;
-  record_schedule(running, schedule_trace_of(running, chosen));
+  const ScheduleTrace schedule = schedule_trace_of(running, chosen);
+  if (running.trace) running.trace->set_schedule(schedule);
+  note_algorithm(schedule.algorithm);
   const Call& call = *running.calls.front();
   const std::uint32_t me = view_.participant();
   Memory memory(running.prepared->question.element_bytes, call.has_values);
@@ -228,7 +309,7 @@ void HostGroup::execute_schedule(const OperationName& name,
       throw;
     }
   }
-  running.wan = wan_traffic_of(*execution);
+  running.wan = wan_traffic_of(view_, *execution);
   executions_.give_back(std::move(execution));
 }
 
@@ -258,7 +339,8 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
     schedule.algorithm += "+" + between_machines->text();
     schedule.reason = name_of(between_machines->reason);
   }
-  record_schedule(running, std::move(schedule));
+  if (running.trace) running.trace->set_schedule(schedule);
+  note_algorithm(schedule.algorithm);
   throw_if_abandoned(operation);
   local.distribute();
   return true;
@@ -282,29 +364,10 @@ ScheduleTrace HostGroup::schedule_trace_of(const Running& running,
   return schedule;
 }
 
-/// Stores the algorithm of the operation for last_algorithm() and for the trace.
-void HostGroup::record_schedule(Running& running, ScheduleTrace schedule) {
-  if (running.trace) running.trace->set_schedule(schedule);
-  runtime::Lock lock(mutex_);
-  last_algorithm_ = std::move(schedule.algorithm);
-}
-
-void HostGroup::ask_hosts(const OperationName& name) const {
-  lanes_->ask({.channel = name.number,
-               .signature_digest = name.signature_digest,
-               .parent = origin_.group,
-               .parent_channel = origin_.operation,
-               .threads = [this](std::uint32_t host) {
-                 // The members of a declared collective are hosts, not threads.
-                 return failing_ == Failing::alone ? std::string() : view_.threads_text(host);
-               }});
-}
-
-paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
-  paths::Traffic wan;
-  for (const auto& [peer, sent] : execution.sent())
-    if (view_.is_in_other_cluster(peer)) wan += {sent.messages, sent.bytes};
-  return wan;
+/// Stores the name that last_algorithm() returns.
+void HostGroup::note_algorithm(std::string_view name) {
+  const runtime::Lock lock(mutex_);
+  if (last_algorithm_ != name) last_algorithm_ = name;
 }
 
 void HostGroup::wait(Running& running, std::uint32_t place, runtime::Deadline deadline) {

@@ -14,6 +14,7 @@
 #include "groups/execution/execution.hpp"
 #include "groups/execution/leaders.hpp"
 #include "groups/execution/machine_group.hpp"
+#include "groups/execution/repeated_calls.hpp"
 #include "groups/execution/tracing.hpp"
 #include "groups/group_view.hpp"
 #include "groups/host_groups.hpp"
@@ -60,6 +61,18 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number,
                                  const std::shared_ptr<const Call>& call,
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);
+  /// Carries out a repeated call of the host's only member in shared memory, without adding the
+  /// operation to operations(). `call` is the member's call with the arrays that the operation
+  /// reads and writes. If the operation must take the general way by enter(), returns false and
+  /// does nothing. Otherwise increments `number`, the number of the operation. Blocks: until the
+  /// operation has ended. Throws: TravelError if the operation failed.
+  bool run_at_once(std::uint32_t place, std::uint64_t& number, const Call& call,
+                   RepeatedCall& known);
+  /// Returns whether run_at_once() can ever carry out a call.
+  bool can_run_at_once() const {
+    return machine_ != nullptr && machines_->is_one() && trace_ == nullptr &&
+           view_.layout().has_one_each() && view_.layout().is_in_order();
+  }
   /// Blocks the member until the operation has ended. Fails the operation if it has not ended at
   /// the given deadline. Throws: TravelError if the operation failed.
   void wait(Running& running, std::uint32_t place,
@@ -72,8 +85,12 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 
  private:
   void share_memory();
-  void carry_out(const std::shared_ptr<Running>& running);
-  paths::Failure execute_or_fail(Running& running, std::exception_ptr& stop);
+  template <class Work>
+  void carry_out(const std::shared_ptr<Running>& running, const Work& work);
+  template <class Work>
+  paths::Failure failure_of(const Running& running, std::exception_ptr& stop, const Work& work);
+  Patience patience_of(const OperationName& name) const;
+  void note_algorithm(std::string_view name);
   void wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given);
   void abandon(Running& running, std::uint32_t place) const;
   void execute(Running& running);
@@ -82,10 +99,6 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
                         const Patience& patience, Running& running, Local& local, Fold& fold);
   ScheduleTrace schedule_trace_of(const Running& running,
                                   const std::shared_ptr<const Selection>& choice) const;
-  void record_schedule(Running& running, ScheduleTrace schedule);
-  void ask_hosts(const OperationName& name) const;
-  paths::Failure with_call(const Running& running, const paths::TravelError& error) const;
-  paths::Traffic wan_traffic_of(const Execution& execution) const;
 
   const GroupView view_;
   const Failing failing_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/usage_error.hpp"
+#include "groups/execution/repeated_calls.hpp"
 #include "groups/group.hpp"
 #include "groups/host_group.hpp"
 #include "paths/machine/mapped_arrays.hpp"
@@ -86,6 +87,7 @@ std::shared_ptr<std::byte> Group::make_array(std::uint64_t count, std::size_t el
                     bytes, least[1], -least[2]));
   if (least[0] == 0) return make_ordinary(bytes);
   arrays->close_descriptor();
+  if (repeated_ != nullptr) *repeated_ = {};  // kept calls use no mapped arrays
   return arrays_.add(std::move(*arrays), *me);
 }
 

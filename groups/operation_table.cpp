@@ -83,14 +83,26 @@ OperationTable::Entered OperationTable::enter(std::uint32_t place, std::uint64_t
 }
 
 void OperationTable::begin(Running& running) {
-  const PreparedCall& prepared = *running.prepared;
-  signature_digest_ = combined_digest(
-      failing_ == Failing::alone ? members_digest_ : signature_digest_, prepared.digest);
+  note_begin(running.name.number, running.prepared);
   running.name.signature_digest = signature_digest_;
-  begun_ = running.name.number + 1;
-  last_ = running.prepared;
-  running.turn = owner_.turn_of(prepared);
+  running.turn = owner_.turn_of(*running.prepared);
   running.has_begun = true;
+}
+
+void OperationTable::note_begin(std::uint64_t number,
+                                const std::shared_ptr<const PreparedCall>& prepared) {
+  signature_digest_ = combined_digest(
+      failing_ == Failing::alone ? members_digest_ : signature_digest_, prepared->digest);
+  begun_ = number + 1;
+  if (last_ != prepared) last_ = prepared;
+}
+
+std::optional<OperationTable::AtOnce> OperationTable::begin_at_once(
+    std::uint64_t number, const std::shared_ptr<const PreparedCall>& prepared) {
+  const runtime::Lock lock(mutex_);
+  if (!failures_.empty() || !left_.empty()) return std::nullopt;
+  note_begin(number, prepared);
+  return AtOnce{signature_digest_, owner_.turn_of(*prepared)};
 }
 
 /// Fails an operation because the calls of its members are wrong. Throws: UsageError.
@@ -130,7 +142,8 @@ void OperationTable::end(Running& running, const paths::Failure& failure,
 std::string OperationTable::call_text_of(std::uint64_t number) const {
   const runtime::Lock lock(mutex_);
   const auto running = running_.find(number);
-  return running == running_.end() ? std::string() : call_text(view_, *running->second);
+  if (running != running_.end()) return call_text(view_, number, *running->second->prepared);
+  return number + 1 == begun_ ? call_text(view_, number, *last_) : std::string();
 }
 
 // ---- failures --------------------------------------------------------------------------------

@@ -56,6 +56,15 @@ class OperationTable {
   ///         the operation has failed.
   Entered enter(std::uint32_t place, std::uint64_t number, const std::shared_ptr<const Call>& call,
                 const std::shared_ptr<const PreparedCall>& prepared, bool waits);
+  /// Begins an operation of the host's only member without adding it to the table. Returns its
+  /// digest and its turn (Owner::turn_of). Returns nullopt, and begins nothing, if an operation has
+  /// failed. This operation must have ended before the member begins its next operation. If it
+  /// fails, the caller must call end().
+  struct AtOnce {
+    std::uint64_t signature_digest = 0, turn = 0;
+  };
+  std::optional<AtOnce> begin_at_once(std::uint64_t number,
+                                      const std::shared_ptr<const PreparedCall>& prepared);
   /// Throws: TravelError if the operation or an earlier operation has failed.
   void check(std::uint64_t number) const;
   /// Removes an operation that has ended, and completes it. `failure` is nullptr on success.
@@ -70,7 +79,8 @@ class OperationTable {
   /// Throws `failure`, and records that the thread of this member received it. If the thread then
   /// ends with an error, the other groups of the thread report `failure` as the cause.
   [[noreturn]] void throw_to(std::uint32_t place, const paths::TravelError& failure) const;
-  /// Returns a text of the call of operation `number`; "" if the operation is not under way.
+  /// Returns a text of the call of operation `number`; "" if the operation is neither under way nor
+  /// the last that has begun.
   std::string call_text_of(std::uint64_t number) const;
 
   /// Adds a member. Returns false if the member joined before and has left since.
@@ -98,6 +108,7 @@ class OperationTable {
   std::shared_ptr<Running> find_or_add(std::uint64_t number);
   paths::Failure known_failure(std::uint64_t number) const;
   void begin(Running& running);
+  void note_begin(std::uint64_t number, const std::shared_ptr<const PreparedCall>& prepared);
   [[noreturn]] void refuse(runtime::Lock& lock, std::uint64_t number, const std::string& why);
   std::string difference_text(const Running& running, std::uint32_t place,
                               const PreparedCall& prepared) const;

@@ -10,9 +10,9 @@
 
 namespace groups {
 
-std::string call_text(const GroupView& view, const Running& running) {
-  return fmt::format("in operation {} of group {} {} calls '{}'", running.name.number, view.name(),
-                     view.thread_text(view.place(0)), running.prepared->signature);
+std::string call_text(const GroupView& view, std::uint64_t number, const PreparedCall& prepared) {
+  return fmt::format("in operation {} of group {} {} calls '{}'", number, view.name(),
+                     view.thread_text(view.place(0)), prepared.signature);
 }
 
 std::uint64_t combined_digest(std::uint64_t before, std::uint64_t after) {

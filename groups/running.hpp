@@ -36,8 +36,8 @@ struct Running {
   std::unique_ptr<ShareTrace> trace;  ///< null unless the run is traced
 };
 
-/// Returns a text that describes the operation and the call of the host's first member.
-std::string call_text(const GroupView& view, const Running& running);
+/// Returns a text that describes the operation `number` and the call of the host's first member.
+std::string call_text(const GroupView& view, std::uint64_t number, const PreparedCall& prepared);
 
 /// Combines two digests into one, such as the digest of all earlier calls with the digest of the
 /// next call.

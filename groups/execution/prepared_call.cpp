@@ -64,6 +64,24 @@ SelectionKey question_of(const Call& call, const CallCounts& counts, const Layou
 
 }  // namespace
 
+bool reads(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case collectives::Collective::barrier:
+    case collectives::Collective::broadcast: return false;
+    case collectives::Collective::scatter: return rank == call.root;
+    default: return true;
+  }
+}
+
+bool writes(const Call& call, std::uint32_t rank) {
+  switch (call.collective) {
+    case collectives::Collective::barrier: return false;
+    case collectives::Collective::reduce:
+    case collectives::Collective::gather: return rank == call.root;
+    default: return true;
+  }
+}
+
 const base::ReduceOperation* operation_of(const Call& call) {
   return call.collective == collectives::Collective::barrier || !is_reduction(call.collective)
              ? nullptr

@@ -33,7 +33,7 @@ struct PreparedCall {
   /// Whether the call is suitable for shared regions (MachineGroup). If true, hosts that have
   /// shared regions use them.
   const bool can_share_memory;
-  /// Selected schedule; null until the schedule is first needed.
+  /// Selected schedule; null until the schedule is first needed. Never changes after that.
   mutable std::shared_ptr<const Selection> choice = {};
 };
 
@@ -56,6 +56,10 @@ class PreparedCallCache {
   std::size_t oldest_ = 0;
 };
 
+/// Returns whether the member with the rank `rank` reads its `in`.
+bool reads(const Call& call, std::uint32_t rank);
+/// Returns whether the member with the rank `rank` gets a result in its `out`.
+bool writes(const Call& call, std::uint32_t rank);
 /// Returns the operation of a reduction; nullptr for all other collectives.
 const base::ReduceOperation* operation_of(const Call& call);
 /// Returns the size in bytes of one entry of the arrays that members pass to the call.
