@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace groups {
@@ -133,8 +135,12 @@ bool has_cost(const pricing::Network& network, NetworkCost cost) {
 class Changes {
  public:
   Changes(const Selector& selector, const SelectionKey& key, const CollectiveSpec& task,
-          std::string taken)
-      : selector_(selector), key_(key), task_(task), taken_(std::move(taken)) {}
+          const pricing::Candidate& taken)
+      : selector_(selector),
+        key_(key),
+        task_(task),
+        present_(taken),
+        taken_(text_without_length(taken, task.collective)) {}
 
   std::vector<Crossover> sizes() const {
     const Count whole = key_.counts.largest();
@@ -168,14 +174,22 @@ class Changes {
         found.push_back(*crossover);
     return found;
   }
+  /// Returns the schedule that is used for another operation or network. Returns taken_ if it takes
+  /// no longer there, because a limit at which no time changes would mislead.
   std::string taken(const CollectiveSpec& task, const pricing::Network& network) const {
-    return text_without_length(
-        pricing::best_of(task, key_.element_bytes, network, key_.worst).candidate, task.collective);
+    const pricing::Best best = pricing::best_of(task, key_.element_bytes, network, key_.worst);
+    const std::string other = text_without_length(best.candidate, task.collective);
+    const auto& [algorithm, parameters] = present_;
+    if (other == taken_ || !algorithm->why_not(task, parameters).empty()) return other;
+    const auto time =
+        pricing::price(*algorithm, task, parameters, key_.element_bytes, network).time;
+    return time <= best.price.time ? taken_ : other;
   }
 
   const Selector& selector_;
   const SelectionKey& key_;
   const CollectiveSpec& task_;
+  const pricing::Candidate present_;
   const std::string taken_;
 };
 
@@ -214,22 +228,37 @@ std::vector<TimeShare> shares_of(const RankedSchedule& taken, const SelectionKey
   return shares;
 }
 
-/// Returns the smallest and the largest size of the table's row that chose the schedule, as factors
-/// of `size`, the size of the operation.
-std::vector<Crossover> limits_of(const Selection& selection, tuner::Bytes size) {
+/// Returns the nearest smaller and larger size at which the table of decisions names another
+/// schedule, as factors of `size`, the size of the operation. The table names a schedule for the
+/// sizes of the operation, which are multiples of the element size.
+std::vector<Crossover> limits_of(const Selector& selector, const Selection& selection,
+                                 const SelectionKey& key, tuner::Bytes size) {
+  std::set<tuner::Bytes> ends;  // sizes at which rows end
+  for (const tuner::DecisionSection& section : selection.table->sections())
+    if (section.collective == key.collective)
+      for (const tuner::Decision& row : section.rows)
+        if (row.up_to != tuner::Decision::no_limit && row.up_to >= key.element_bytes)
+          ends.insert(row.up_to - row.up_to % key.element_bytes);
+  const auto other_at = [&](tuner::Bytes bytes) -> std::optional<std::string> {
+    const auto found = selector.row_for(key, bytes);
+    const std::string use = found ? found->decision->use() : "best";
+    return use == selection.decision->use() ? std::nullopt : std::optional(use);
+  };
+  const auto factor = [&](tuner::Bytes limit) {
+    return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
+  };
   std::vector<Crossover> limits;
-  for (const tuner::DecisionSection& section : selection.table->sections()) {
-    const tuner::Decision* const first = section.rows.data();
-    const tuner::Decision* const last = first + section.rows.size();
-    const std::less<const tuner::Decision*> before;
-    if (before(selection.decision, first) || !before(selection.decision, last)) continue;
-    const auto factor = [&](tuner::Bytes limit) {
-      return static_cast<double>(limit) / static_cast<double>(std::max<tuner::Bytes>(size, 1));
-    };
-    const tuner::Decision* const row = selection.decision;
-    if (row != first) limits.push_back({factor((row - 1)->up_to + 1), false, (row - 1)->use()});
-    if (row + 1 != last) limits.push_back({factor(row->up_to), true, (row + 1)->use()});
-  }
+  const auto above = ends.lower_bound(size);
+  for (auto end = std::make_reverse_iterator(above); end != ends.rend(); ++end)
+    if (const auto other = other_at(*end)) {
+      limits.push_back({factor(*end + key.element_bytes), false, *other});
+      break;
+    }
+  for (auto end = above; end != ends.end(); ++end)
+    if (const auto other = other_at(*end + key.element_bytes)) {
+      limits.push_back({factor(*end), true, *other});
+      break;
+    }
   return limits;
 }
 
@@ -285,13 +314,13 @@ Explanation explain(Selector& selector, const SelectionKey& key) {
   explanation.bound = pricing::bound_of(task, key.element_bytes, selector.links());
   explanation.shares = shares_of(explanation.taken(), key, task, selector.network());
   if (selection.decision != nullptr)
-    explanation.sizes = limits_of(selection, tuner::size_of(task, key.element_bytes));
+    explanation.sizes =
+        limits_of(selector, selection, key, tuner::size_of(task, key.element_bytes));
   if (selection.reason != Reason::priced && selection.reason != Reason::assumed) return explanation;
   const bool is_even = key.counts.total() == key.counts.largest() * key.counts.blocks();
   explanation.examines_changes = task.size() <= hosts_max && is_even;
   if (!explanation.examines_changes) return explanation;
-  const Changes changes(selector, key, task,
-                        text_without_length(explanation.taken().candidate, task.collective));
+  const Changes changes(selector, key, task, explanation.taken().candidate);
   explanation.sizes = changes.sizes();
   explanation.costs = changes.costs();
   return explanation;

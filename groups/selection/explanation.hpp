@@ -66,8 +66,9 @@ struct Explanation {
 /// Explains why an operation uses its schedule. If the reason is the least predicted time,
 /// explain() also searches for sizes and costs at which the schedule changes. The search goes from
 /// 1/16 to 16 times the present values, and finds the changes to about 2%. The search is omitted
-/// above 32 hosts and for unequal blocks, because it makes about a hundred selections. If a table
-/// of decisions names the schedule, `sizes` are the limits of the table's row.
+/// above 32 hosts and for unequal blocks, because it makes about a hundred selections. A schedule
+/// that is not faster than the present one is no change. If a table of decisions names the
+/// schedule, `sizes` are the sizes at which the table names another schedule.
 ///
 /// If all costs grow by one factor, the predicted time grows by the same factor. The predicted time
 /// is therefore the sum of all costs, each multiplied by the derivative of the time by this cost.

@@ -334,13 +334,17 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
   return choice;
 }
 
+std::optional<tuner::DecisionTable::Found> Selector::row_for(const SelectionKey& question,
+                                                             tuner::Bytes size) const {
+  if (!decisions_) return std::nullopt;
+  return decisions_->find(question.collective, shape_, question.worst, size);
+}
+
 /// Selects the schedule that the table of decisions names for the operation. Returns false if there
 /// is no table, or if the table has no row for the operation.
 /// Throws: std::invalid_argument if the row's schedule cannot carry out the operation.
 bool Selector::decide_by_table(const SelectionKey& question, Selection& choice) const {
-  if (!decisions_) return false;
-  const tuner::Bytes size = tuner::size_of(choice.task, question.element_bytes);
-  const auto found = decisions_->find(question.collective, shape_, question.worst, size);
+  const auto found = row_for(question, tuner::size_of(choice.task, question.element_bytes));
   if (!found) return false;
   const tuner::Decision& decision = *found->decision;
   const auto parameters = decision.parameters_for(

@@ -152,6 +152,10 @@ class Selector {
   /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
   const TakenFiles& taken() const { return taken_; }
+  /// Returns the row of the table of decisions for an operation of `size` bytes (tuner::size_of()).
+  /// Returns nullopt if there is no table, or if the table has no such row.
+  std::optional<tuner::DecisionTable::Found> row_for(const SelectionKey& question,
+                                                     tuner::Bytes size) const;
 
  private:
   std::shared_ptr<const Selection> decide(const SelectionKey& question) const;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/groups/decisions_test.cpp — groups and declared collectives that take their schedules from
 // a table of decisions.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <random>
 
 #include "base/usage_error.hpp"
 #include "groups/selection/explanation.hpp"
@@ -9,6 +15,7 @@
 #include "paths/config/config.hpp"
 #include "tests/groups/members.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/support/traced_run.hpp"
@@ -78,15 +85,19 @@ std::vector<eventspace::GroupReport> reports_of(const std::string& config,
   return run.report().report.groups.operations;
 }
 
-groups::Explanation explained(const Sim& sim, std::size_t count) {
-  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+/// Returns the key of an allreduce of `count` numbers.
+groups::SelectionKey key_of(const groups::Selector& selector, std::size_t count) {
   groups::Call call;
   call.collective = Collective::allreduce;
   call.operation = "sum";
   call.scalar = base::Scalar::i64;
-  return groups::explain(
-      selector, groups::key_of(
-                    call, make_spec(Collective::allreduce, selector.network().topology, count), 8));
+  return groups::key_of(call, make_spec(Collective::allreduce, selector.network().topology, count),
+                        8);
+}
+
+groups::Explanation explained(const Sim& sim, std::size_t count) {
+  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+  return groups::explain(selector, key_of(selector, count));
 }
 
 }  // namespace
@@ -202,6 +213,53 @@ TEST_CASE("decisions: an explanation has the row and the limits of the row") {
   REQUIRE(large.sizes.size() == 1);
   CHECK(!large.sizes[0].is_more);
   CHECK(large.taken().candidate.parameters.word("segment") == "128");
+}
+
+TEST_CASE("decisions: the limits of an explanation are where the table names another schedule") {
+  std::mt19937_64 random(test_support::from_environment("PATHS_SEED", 1));
+  const auto pick = [&](std::vector<std::string> from) { return from[random() % from.size()]; };
+  constexpr std::size_t count_max = 40;
+  std::size_t limits = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::string sections = "allreduce:\n";
+    std::vector<std::string> shapes{"{hosts: 4}", "{clusters: 2, hosts: 4}", "{hosts: 3..5}"};
+    std::shuffle(shapes.begin(), shapes.end(), random);
+    for (std::size_t section = 0; section < 1 + random() % shapes.size(); ++section) {
+      sections += fmt::format("  - shape: {}\n    rows:\n", shapes[section]);
+      for (std::size_t up_to = random() % 100; up_to < 8 * count_max; up_to += 1 + random() % 200)
+        sections +=
+            fmt::format("      - {{up_to: {}B, use: {}, pinned: {}}}\n", up_to + 1,
+                        pick({"recursive_doubling", "\"tree:shape=chain\""}), random() % 4 == 0);
+      sections += "      - {up_to: inf, use: recursive_doubling}\n";
+    }
+    INFO(sections);
+    const Sim sim(four_hosts + table_of(sections));
+    groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
+    std::vector<std::string> uses{""};
+    for (std::size_t count = 1; count <= count_max; ++count)
+      uses.push_back(selector.answer(key_of(selector, count))->decision->use());
+    for (std::size_t count = 1 + random() % 8; count <= count_max; count += 1 + random() % 8) {
+      INFO(count);
+      std::size_t above = count, below = count;  // the nearest counts with other schedules
+      while (above <= count_max && uses[above] == uses[count]) ++above;
+      while (below > 0 && uses[below] == uses[count]) --below;
+      std::map<bool, groups::Crossover> found;
+      for (const groups::Crossover& size : groups::explain(selector, key_of(selector, count)).sizes)
+        found[size.is_more] = size;
+      const double bytes = 8.0 * static_cast<double>(count);
+      CHECK(found.contains(false) == (below > 0));
+      if (below > 0) {
+        CHECK(std::llround(found[false].factor * bytes) == 8 * static_cast<long>(below + 1));
+        CHECK(found[false].schedule == uses[below]);
+      }
+      if (above > count_max) continue;
+      REQUIRE(found.contains(true));
+      CHECK(std::llround(found[true].factor * bytes) == 8 * static_cast<long>(above - 1));
+      CHECK(found[true].schedule == uses[above]);
+      ++limits;
+    }
+  }
+  CHECK(limits > 40);
 }
 
 TEST_CASE("decisions: a lookup allocates nothing") {
