@@ -318,6 +318,36 @@ TEST_CASE("shared region: a member posts as many values ahead of the root as the
   CHECK(ahead == SharedRegion::posts);
 }
 
+TEST_CASE("shared region: a member that waits for a free place continues when the root has read") {
+  std::atomic<std::uint64_t> posted = 0;
+  in_threads(2, runtime::Waiting::sleep,
+             [&](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
+               const auto await = [&](std::uint64_t values) {
+                 const auto end = runtime.now() + 30s;
+                 while (posted < values && runtime.now() < end) runtime.sleep_for(1ms);
+                 require(posted >= values, "the member still waits for a free place");
+               };
+               for (std::uint64_t number = 0; number < 2 * SharedRegion::posts; ++number) {
+                 Values value{static_cast<double>(number)};
+                 const Member::Call call{number, "post"};
+                 if (me == 0 && number == 0) await(SharedRegion::posts);
+                 if (me == 0 && number == 0) runtime.sleep_for(20ms);  // the member sleeps
+                 member.post(call, bytes_of(value), 0);
+                 if (me == 1) {
+                   ++posted;
+                   continue;
+                 }
+                 member.posted(call, 1, sizeof(double));
+                 // The post has woken the member, which must sleep again before collect().
+                 if (number == SharedRegion::posts / 2) runtime.sleep_for(20ms);
+                 member.collect();
+                 // The member waits for half of the places. It must continue before the root posts
+                 // again.
+                 if (number == SharedRegion::posts / 2) await(SharedRegion::posts + 1);
+               }
+             });
+}
+
 TEST_CASE("shared region: a member that calls another operation is named with its call") {
   const bool is_broadcast = GENERATE(false, true);
   std::atomic<int> named = 0;
