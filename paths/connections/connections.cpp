@@ -21,7 +21,13 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       requests_(table_, sender_, queue_),
       meeting_(
           table_, peers_, opening.needs_all,
-          [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); }),
+          [this](std::uint32_t peer, const std::string& why) { liveness_.give_up(peer, why); },
+          [this](std::uint32_t peer, const std::string& state) {
+            if (state.empty())
+              losses_.report_arrival(peer);
+            else
+              losses_.report_absence(peer, state);
+          }),
       losses_(table_, sender_, queue_, meeting_),
       liveness_({table_, peers_, sender_, queue_, meeting_, rejections}, std::move(gone)),
       goodbyes_(table_, peers_, sender_, queue_),

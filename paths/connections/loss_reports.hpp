@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/loss_reports.hpp — the first loss of a host, passed on from peer to peer
+// paths/connections/loss_reports.hpp — the first lost or missing host, passed on from peer to peer
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,13 @@ namespace paths {
 /// reported it. Other errors of this host may only name a consequence of the loss, such as the end
 /// of a peer. complete() adds the text to such errors.
 ///
-/// Thread-safe: report() and complete(). All other functions require the mutex of the table.
+/// Also keeps a text about the first host that has not connected to a peer that waits for it, until
+/// that host arrives or a host is lost. The text is "host NAME is missing: STATE". A run with a
+/// missing host continues, but the operations that need the host reach their deadlines before the
+/// host counts as lost everywhere. Errors must then name the missing host.
+///
+/// Thread-safe: report(), report_absence(), report_arrival() and complete(). All other functions
+///              require the mutex of the table.
 class LossReports {
  public:
   /// Requires: the arguments outlive this object.
@@ -27,27 +33,40 @@ class LossReports {
 
   /// Reports a loss that this host has noticed. Does nothing if this host already knows of a loss.
   void report(const std::string& loss);
-  /// Returns `error`. Appends the first loss, unless `error` already names the lost host.
+  /// Reports that this host waits for `host`. `state` tells for how long. Does nothing if this host
+  /// already knows of a lost or missing host.
+  void report_absence(std::uint32_t host, const std::string& state);
+  /// Reports that `host`, for which this host waited, has arrived.
+  void report_arrival(std::uint32_t host);
+  /// Returns `error`. Appends the first loss, or otherwise the missing host, unless `error` already
+  /// names that host as gone or missing.
   std::string complete(const std::string& error) const;
 
   /// Handles the text of a heartbeat. If the text reports the first loss, passes the text on to the
-  /// other peers, and makes await_peers() stop waiting for the lost host. Ignores the text if it
-  /// reports no loss, or the loss of this host or of the sender.
+  /// other peers, and makes await_peers() stop waiting for the lost host. If the text reports the
+  /// first missing host or its arrival, passes the text on. Ignores the text if it is none of
+  /// these, or if it is about this host or the sender.
   void receive(const Connection& from, const std::string& text, runtime::DeferredWakes& wakes);
-  /// Posts the text of the first loss to a peer that has just connected. Does nothing if no loss is
-  /// known.
+  /// Posts the text of the first loss, or otherwise of the missing host, to a peer that has just
+  /// connected. Does nothing if no such host is known.
   void tell(Connection& peer);
 
  private:
-  std::optional<std::uint32_t> host_in(std::string_view text) const;
-  void tell_all_except(std::uint32_t source);
+  struct Report {
+    std::uint32_t host = 0;
+    std::string text;
+    std::string quoted = {};  ///< " (says NAME)" if a peer sent the text; otherwise ""
+  };
+  std::optional<std::uint32_t> host_in(std::string_view text, std::string_view words) const;
+  void tell_all_except(std::uint32_t source, const std::string& text);
+  void post(Connection& peer, const std::string& text);
 
   ConnectionTable& table_;
   FrameSender& sender_;
   SendQueue& queue_;
   Meeting& meeting_;
-  std::string loss_;    // text of the first loss; "" = no loss is known
-  std::string quoted_;  // " (says NAME)" if a peer reported the loss; otherwise ""
+  std::optional<Report> loss_;
+  std::optional<Report> missing_;
 };
 
 }  // namespace paths

@@ -17,8 +17,13 @@ constexpr base::Nanos first_word_after = std::chrono::seconds(5);
 
 }  // namespace
 
-Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up)
-    : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
+Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up,
+                 Tell tell)
+    : table_(table),
+      peers_(peers),
+      give_up_(std::move(give_up)),
+      tell_(std::move(tell)),
+      is_wired_(!needs_all) {}
 
 /// Returns the peers that have not made all expected connections, or have not accepted all
 /// connections of this host.
@@ -35,16 +40,23 @@ void Meeting::await_peers(runtime::Deadline limit) {
   const base::Nanos begun = table_.runtime().now();
   base::Nanos pause = first_word_after;
   base::Nanos next_word = begun + pause;
-  const std::string limit_text = base::format_time(table_.peers().deadline);
+  const base::Nanos deadline = table_.peers().deadline;
+  const base::Nanos tell_at = begun + deadline / 2;
+  const std::string limit_text = base::format_time(deadline);
   runtime::Lock lock(table_.mutex());
-  while (!absent().empty() && failed_.empty()) {
+  while (failed_.empty()) {
+    if (tell_of_absence(tell_at, lock)) continue;
+    if (absent().empty()) break;
     if (give_up_lost(lock)) continue;
     // No warning is printed on the virtual clock, because waits take no real time there.
+    const base::Nanos next = told_of_ ? next_word : std::min(next_word, tell_at);
     const runtime::Deadline until =
-        runtime::sooner(table_.runtime(), limit, runtime::Deadline::default_at(next_word));
+        runtime::sooner(table_.runtime(), limit, runtime::Deadline::default_at(next));
     const bool is_last = until.at == limit.at;
     const runtime::Reason reason{"the peers of host", table_.name()};
-    if (waiting_.wait(lock, until, reason) == runtime::Woken::notified) continue;
+    if (waiting_.wait(lock, until, reason) == runtime::Woken::notified ||
+        (!is_last && next != next_word))
+      continue;
     for (const std::uint32_t peer : absent()) {
       const std::string place = peers_.place_of(peer);
       lock.unlock();
@@ -76,6 +88,26 @@ bool Meeting::give_up_lost(runtime::Lock& lock) {
     return true;
   }
   return false;
+}
+
+/// Informs the peers about one missing peer from the time `due` on, and later about its arrival.
+/// Returns false if there is nothing to tell. Requires: `lock` holds the mutex. The function
+/// unlocks it while it calls tell_.
+bool Meeting::tell_of_absence(base::Nanos due, runtime::Lock& lock) {
+  const std::set<std::uint32_t> missing = absent();
+  const bool is_due = !told_of_ && !missing.empty() && table_.runtime().now() >= due;
+  const bool has_arrived =
+      told_of_ && !missing.contains(*told_of_) && !peers_[*told_of_].has_departed;
+  if (!is_due && !has_arrived) return false;
+  const std::uint32_t peer = is_due ? *missing.begin() : *told_of_;
+  told_of_ = is_due ? std::optional(peer) : std::nullopt;
+  const std::string state = is_due ? fmt::format("it has not connected to {} for {}", table_.name(),
+                                                 base::format_time(table_.peers().deadline / 2))
+                                   : "";
+  lock.unlock();
+  tell_(peer, state);
+  lock.lock();
+  return true;
 }
 
 void Meeting::note_loss(std::uint32_t host, const std::string& why, runtime::DeferredWakes& wakes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -22,14 +23,18 @@ class Meeting {
  public:
   /// Function that must declare a missing peer lost, for the reason `why`.
   using GiveUp = std::function<void(std::uint32_t peer, const std::string& why)>;
+  /// Function that must inform the peers about one peer. `state` tells for how long this host has
+  /// waited for it; "" if the peer has arrived.
+  using Tell = std::function<void(std::uint32_t peer, const std::string& state)>;
   /// If `needs_all` is true, the call of deploy() fails as soon as one peer cannot be reached. The
   /// owner must then call deploy(); otherwise it must call await_peers().
   /// Requires: the arguments outlive this object.
-  Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up);
+  Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up, Tell tell);
 
-  /// Waits for the peers. Prints the missing peers after 5 s, then at growing intervals. At
-  /// `limit`, declares all missing peers lost. If another host reports the loss of a missing peer,
-  /// declares that peer lost immediately.
+  /// Waits for the peers. Prints the missing peers after 5 s, then at growing intervals. Informs
+  /// all peers about one missing peer after half of the deadline. At `limit`, declares all missing
+  /// peers lost. If another host reports the loss of a missing peer, declares that peer lost
+  /// immediately.
   ///
   /// Blocks: until the call of deploy() has failed, or until each peer is either gone or has all
   ///         its connections with this host.
@@ -53,6 +58,8 @@ class Meeting {
   /// Notes that a peer has reported the loss of `host`. If `host` has not arrived, await_peers()
   /// stops waiting for it.
   void note_loss(std::uint32_t host, const std::string& why, runtime::DeferredWakes& wakes);
+  /// Returns whether this host waits for `host`.
+  bool awaits(std::uint32_t host) const { return absent().contains(host); }
   /// Notes the number in a refusal, if the refusal is about this host's label. It is the number of
   /// the refusing peer's current or next call of deploy() with that label.
   void receive_number(const DeploymentId& theirs);
@@ -62,15 +69,18 @@ class Meeting {
  private:
   std::set<std::uint32_t> absent() const;
   bool give_up_lost(runtime::Lock& lock);
+  bool tell_of_absence(base::Nanos due, runtime::Lock& lock);
 
   ConnectionTable& table_;
   PeerTable& peers_;
   const GiveUp give_up_;
+  const Tell tell_;
   // Whether the call of deploy() has succeeded; always true if the call does not need all peers.
   bool is_wired_;
   std::string failed_;  // reason of the failure; "" unless the call failed or was abandoned
   std::uint64_t received_number_ = 0;
   std::map<std::uint32_t, std::string> lost_;  // losses that peers have reported, with the reasons
+  std::optional<std::uint32_t> told_of_;  // missing peer about which this host has informed peers
   runtime::WaitList waiting_;
 };
 

@@ -72,7 +72,7 @@ struct Frame {
   /// In replies: whether the tuple of the result equals the tuple of the request. If so, the reply
   /// has no body.
   bool returns_moved = false;
-  std::string text;                 ///< hello: host name; refuse, goodbye: reason; heartbeat: loss
+  std::string text;  ///< hello: host name; refuse, goodbye: reason; heartbeat: report
   std::shared_ptr<LaneFrame> lane;  ///< content of a lane frame; its text is in `text`
   /// Deployment that the frame names; nullptr if it names none. Only frames of the kinds hello,
   /// welcome and refuse may name a deployment.

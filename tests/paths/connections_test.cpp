@@ -859,6 +859,66 @@ TEST_CASE("connections: a text that is not the loss of a third host of the plan 
   CHECK(talk.connections.losses().complete("it waits") == "it waits");
 }
 
+TEST_CASE("connections: a host that is missing for half of the deadline is reported to each peer") {
+  Talk talk(false, plan_of_four());
+  talk.runtime.run([&] {
+    talk.hello();
+    auto meeting = talk.runtime.spawn(runtime::ContextRole::service, {"meeting"}, [&] {
+      talk.connections.meeting().await_peers(runtime::Deadline::written_at(60s));
+    });
+    talk.runtime.sleep_for(29s);
+    greet_from(talk, 2);
+    talk.runtime.sleep_for(2s);
+    CHECK(told(talk).empty());
+    talk.hello(Talk::second_inbound);
+    talk.runtime.sleep_for(1ms);
+    const std::string missing = "host gamma-1 is missing: it has not connected to alpha-0 for 30s";
+    CHECK(told(talk) == std::vector<std::string>{missing, missing});  // to beta-0 and gamma-0
+    const LossReports& losses = talk.connections.losses();
+    CHECK(losses.complete("late") == "late; " + missing);
+    greet_from(talk, 3);
+    meeting.join();
+    CHECK(losses.complete("late") == "late");
+    const std::string arrived = "host gamma-1 has arrived";
+    CHECK(told(talk) == std::vector<std::string>{arrived, arrived, arrived});
+    CHECK(talk.gone.empty());
+  });
+}
+
+TEST_CASE("connections: a missing host that a peer reports is quoted until it arrives or is lost") {
+  Talk talk(false, plan_of_four());
+  talk.hello();
+  greet_from(talk, 2);
+  greet_from(talk, 3);
+  talk.sent.clear();
+  const LossReports& losses = talk.connections.losses();
+  const std::string missing = "host gamma-1 is missing: it has not connected to beta-0 for 30s";
+  tell(talk, missing);
+  tell(talk, "host gamma-0 is missing: it has not connected to beta-0 for 30s");
+  CHECK(told(talk) == std::vector<std::string>{missing, missing});  // to gamma-0 and gamma-1
+  CHECK(losses.complete("late") == "late; " + missing + " (says beta-0)");
+  CHECK(losses.complete(missing) == missing);
+  tell(talk, "host gamma-0 has arrived");
+  CHECK(told(talk).empty());
+  const std::string arrived = "host gamma-1 has arrived";
+  tell(talk, arrived);
+  CHECK(told(talk) == std::vector<std::string>{arrived, arrived});
+  CHECK(losses.complete("late") == "late");
+  tell(talk, missing);
+  tell(talk, loss_of_gamma_1);
+  CHECK(losses.complete("late") == std::string("late; ") + loss_of_gamma_1 + " (says beta-0)");
+  CHECK(talk.gone.empty());
+}
+
+TEST_CASE("connections: a host that waits for a missing host keeps its report of the absence") {
+  Talk talk(false, plan_of_four());
+  talk.hello();
+  const std::string missing = "host gamma-1 is missing: it has not connected to beta-0 for 30s";
+  tell(talk, missing);
+  tell(talk, "host gamma-1 has arrived");
+  CHECK(talk.connections.losses().complete("late") == "late; " + missing + " (says beta-0)");
+}
+
 TEST_CASE(
     "connections: the loss that a peer reports ends the wait for a host that has not arrived") {
   const bool has_arrived = GENERATE(false, true);

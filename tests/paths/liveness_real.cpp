@@ -149,6 +149,20 @@ TEST_CASE("liveness: the loss of a cluster ends a run in which each cluster deci
   CHECK_THAT(ends.text, Catch::Contains(freezes ? "frozen: " : paths::process_ended));
 }
 
+TEST_CASE("liveness: every error names a host that never comes, also without a connection to it") {
+  const std::string absent = GENERATE("beta-gate", "b2", "alpha-0");
+  const std::string algorithm = GENERATE("conditional", "magpie", "sequential");
+  const Sim sim(config("tcp", false, algorithm, "2s", ""));
+  const Stopwatch clock;
+  auto processes = start_hosts(sim, go_on, {}, {}, absent);
+  const Survivors ends = await_survivors(processes, absent, clock);
+  INFO(absent << " is absent, " << algorithm << ": " << ends.text);
+  CHECK(ends.failures >= static_cast<int>(processes.size()));
+  CHECK(ends.named == ends.failures);
+  // The deadline, one second, and the start of the processes.
+  CHECK(*std::max_element(ends.seconds.begin(), ends.seconds.end()) <= 5.0);
+}
+
 TEST_CASE("liveness: a host that is stopped for less than the silence stays in the run") {
   const bool has_memory = GENERATE(true, false);
   const Sim sim(
