@@ -78,8 +78,8 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
     } else {
       liveness_.reject(connection, {RefusalWord::place, wrong}, wakes);
     }
-    if (verdict.is_peer_gone) reason = connection.lost;
     peer = connection.peer;
+    if (verdict.is_peer_gone) reason = peers_[peer].why;
     has_posted = queue_.has_posted();
   }
   if (has_posted) queue_.send_posted();
@@ -139,7 +139,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
       sender_.receive_failure(connection, frame.text);
       verdict.has_peer_parted = goodbyes_.take(connection, wakes);
       break;
-    case FrameKind::welcome: welcome(connection, frame, wakes); break;
+    case FrameKind::welcome: verdict.is_peer_gone = welcome(connection, frame, wakes); break;
     case FrameKind::heartbeat:  // the reply is an empty frame of the kind `credits`
       losses_.receive(connection, frame.text, wakes);
       sender_.post(connection, FrameKind::credits);
@@ -154,7 +154,12 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
 /// Requires: the mutex is held.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const Rejection wrong = rules_.wrong_greeting(hello); !wrong.reason.empty()) {
-    if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong.reason;
+    if (const auto named = table_.peers().named(hello.text)) {
+      PeerTable::Peer& peer = peers_[*named];
+      peer.refused = wrong.reason;
+      if (hello.deployment != nullptr && peer.is_another(*hello.deployment))
+        liveness_.note_restart(*named);
+    }
     meeting_.fail(wrong.reason, wakes);
     liveness_.reject(connection, wrong, wakes);
     return false;
@@ -162,10 +167,11 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   connection.peer = hello.from_host;
   PeerTable::Peer& peer = peers_[hello.from_host];
   if (peer.is_another(*hello.deployment)) {
-    const std::string wrong =
-        fmt::format("host {} was started again: deployed again", table_.name_of(connection.peer));
-    liveness_.reject(connection, {RefusalWord::place, wrong}, wakes);
-    return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
+    liveness_.reject(connection,
+                     {RefusalWord::place,
+                      fmt::format("host {}: {}", table_.name_of(connection.peer), restarted)},
+                     wakes);
+    return liveness_.lose_restarted(connection.peer, wakes);
   }
   peer.incarnation = hello.deployment->incarnation;
   connection.key = hello.stage;
@@ -178,17 +184,23 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   return false;
 }
 
-/// Handles the welcome of a peer.
+/// Handles the welcome of a peer. Returns whether the peer counts as gone because of this welcome.
 /// Requires: the mutex is held.
-void Connections::welcome(Connection& connection, const Frame& frame,
+bool Connections::welcome(Connection& connection, const Frame& frame,
                           runtime::DeferredWakes& wakes) {
-  peers_[connection.peer].incarnation = frame.deployment->incarnation;
+  PeerTable::Peer& peer = peers_[connection.peer];
+  if (peer.is_another(*frame.deployment)) {
+    sender_.post(connection, table_.refusal(restarted));
+    return liveness_.lose_restarted(connection.peer, wakes);
+  }
+  peer.incarnation = frame.deployment->incarnation;
   connection.is_welcome = true;
   if (connection.short_way && !table_.transport().short_way(connection.id))
     connection.forget_standing();
   sender_.post_first(connection, wakes);
   losses_.tell(connection);
   meeting_.note_change(wakes);
+  return false;
 }
 
 void Connections::connection_lost(ConnectionId id, const std::string& reason) {

@@ -100,7 +100,7 @@ class Connections final : public Receiver {
   Verdict take(Connection& connection, Frame& frame, runtime::DeferredWakes& wakes);
   void take(Connection& connection, ShortFrame&& frame, runtime::Lock held);
   bool greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes);
-  void welcome(Connection& connection, const Frame& frame, runtime::DeferredWakes& wakes);
+  bool welcome(Connection& connection, const Frame& frame, runtime::DeferredWakes& wakes);
 
   mutable ConnectionTable table_;
   SentTraffic traffic_;

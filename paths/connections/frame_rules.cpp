@@ -128,17 +128,14 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
-/// Checks that a welcome names the same call of deploy() as the hello of this host. Also checks
-/// that all welcomes of the peer contain the same incarnation.
+/// Checks that a welcome names the same call of deploy() as the hello of this host.
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;
   const DeploymentId& theirs = *welcome.deployment;
   if (theirs.label != table_.call().label || theirs.number != table_.call().number)
     return fmt::format("a welcome to number {} of deployment '{}'", theirs.number, theirs.label);
-  const PeerTable::Peer* const known = peer_table_.find(host);
-  if (known == nullptr || !known->is_another(theirs)) return {};
-  return "a welcome of another start of it: deployed again";
+  return {};
 }
 
 Rejection FrameRules::wrong_greeting(const Frame& hello) const {

@@ -26,6 +26,16 @@ void Liveness::look_after_peers() {
   for (const SilentPeer& one : silent) judge(one, now);
 }
 
+/// Notes the frames of a connection since the previous call.
+void Liveness::note_frames(Connection& connection) {
+  PeerTable::Peer& peer = parts_.peers[connection.peer];
+  if (std::exchange(connection.is_received, false)) {
+    peer.signs.note_arrival();
+    peer.has_restarted = false;
+  }
+  if (std::exchange(connection.is_sent, false)) peer.signs.note_departure();
+}
+
 /// Checks all peers. Posts heartbeats to the peers that need one, and returns the peers that have
 /// been silent for too long.
 std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
@@ -40,9 +50,7 @@ std::vector<Liveness::SilentPeer> Liveness::look(const LivenessTimes& times) {
   std::map<std::uint32_t, Open> open;
   for (const auto& [id, connection] : parts_.table.all()) {
     if (!connection->known || !connection->lost.empty()) continue;
-    SignsOfLife& signs = parts_.peers[connection->peer].signs;
-    if (std::exchange(connection->is_received, false)) signs.note_arrival();
-    if (std::exchange(connection->is_sent, false)) signs.note_departure();
+    note_frames(*connection);
     if (connection->has_closed || (connection->is_ours && !connection->is_welcome)) continue;
     Open& peer = open[connection->peer];
     peer.one = &*connection;
@@ -69,11 +77,31 @@ void Liveness::judge(const SilentPeer& silent, const LivenessTimes& times) {
     return parts_.peers[silent.host].signs.note_arrival();
   }
   std::string place;
+  bool has_restarted = false;
   {
     const runtime::Lock lock(parts_.table.mutex());
     place = parts_.peers.place_of(silent.host);
+    has_restarted = parts_.peers[silent.host].has_restarted;
   }
-  give_up(silent.host, fmt::format("{} ({})", silence_text(contact, silent.silence), place));
+  const std::string state =
+      has_restarted ? with_age(restarted, silent.silence) : silence_text(contact, silent.silence);
+  give_up(silent.host, fmt::format("{} ({})", state, place));
+}
+
+/// Returns the age of the last frame of a peer; nullopt if it is unknown.
+std::optional<base::Nanos> Liveness::age_of(std::uint32_t peer) {
+  for (const auto& [id, connection] : parts_.table.all())
+    if (connection->known && connection->peer == peer) note_frames(*connection);
+  return parts_.peers[peer].signs.age(parts_.table.runtime().now());
+}
+
+void Liveness::note_restart(std::uint32_t peer) {
+  age_of(peer);  // notes the frames that arrived before the restart
+  parts_.peers[peer].has_restarted = true;
+}
+
+bool Liveness::lose_restarted(std::uint32_t peer, runtime::DeferredWakes& wakes) {
+  return lose_peer(peer, Which::all, with_age(restarted, age_of(peer)), wakes);
 }
 
 void Liveness::give_up(std::uint32_t peer, const std::string& why) {
@@ -112,18 +140,23 @@ void Liveness::abandon(const std::string& why) {
 void Liveness::take_loss(ConnectionId id, const std::string& reason) {
   bool is_gone = false;
   std::uint32_t peer = 0;
+  std::string why = reason;
   {
     runtime::DeferredWakes wakes;
     const runtime::Lock lock(parts_.table.mutex());
     Connection* const connection = parts_.table.find(id);
     if (connection == nullptr) return;
-    lose(*connection, reason, wakes);
     peer = connection->peer;
+    if (connection->known) {
+      const std::optional<base::Nanos> age = age_of(peer);
+      why = with_age(parts_.peers[peer].has_restarted ? restarted : reason, age);
+    }
+    lose(*connection, why, wakes);
     const bool is_expected = connection->is_ours && connection->has_closed;
-    is_gone = connection->known && !is_expected && lose_peer(peer, Which::not_met, reason, wakes);
+    is_gone = connection->known && !is_expected && lose_peer(peer, Which::not_met, why, wakes);
   }
   parts_.queue.send_posted();
-  if (is_gone) notify_gone(peer, reason, false);
+  if (is_gone) notify_gone(peer, why, false);
 }
 
 void Liveness::lose(Connection& connection, const std::string& reason,

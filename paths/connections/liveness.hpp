@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +82,12 @@ class Liveness {
   /// before.
   bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
                  runtime::DeferredWakes& wakes);
+  /// Marks all connections of a peer as lost, because another incarnation of the peer has
+  /// connected. Returns false if the peer had departed before.
+  bool lose_restarted(std::uint32_t peer, runtime::DeferredWakes& wakes);
+  /// Notes that another incarnation of a connected peer was refused. If the peer gives no further
+  /// sign of life, the text about its loss calls it restarted.
+  void note_restart(std::uint32_t peer);
   /// Refuses a known host on all of its connections. Returns false if the host had departed before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
   /// Refuses an unknown host, or a host with a different plan or run. The host receives only the
@@ -95,6 +102,8 @@ class Liveness {
     std::vector<ConnectionId> connections;
   };
   LivenessTimes times() const;
+  void note_frames(Connection& connection);
+  std::optional<base::Nanos> age_of(std::uint32_t peer);
   std::vector<SilentPeer> look(const LivenessTimes& times);
   void judge(const SilentPeer& silent, const LivenessTimes& times);
 

@@ -31,6 +31,8 @@ class PeerTable {
     std::uint32_t parted_from = 0;
     SignsOfLife signs;
     std::optional<std::uint64_t> incarnation = {};  ///< nullopt until the peer is accepted
+    /// Whether another incarnation has greeted since the last frame of the accepted one.
+    bool has_restarted = false;
     bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;
     }

@@ -42,12 +42,29 @@ struct PeerContact {
   std::optional<base::Nanos> since_acknowledgement = {};
 };
 
+/// State of a peer if another process has connected under its name.
+inline constexpr const char* restarted = "restarted: another process has connected under its name";
+
+/// Returns a duration as text: in milliseconds if it is below one second, otherwise in tenths of a
+/// second.
+inline std::string age_text(base::Nanos age) {
+  using Tenths = std::chrono::duration<std::int64_t, std::deci>;
+  if (age < std::chrono::seconds(1))
+    return base::format_time(std::chrono::round<std::chrono::milliseconds>(age));
+  return base::format_time(std::chrono::round<Tenths>(age));
+}
+
+/// Returns the state of a lost peer with the age of its last sign of life. `age` is nullopt if the
+/// age is unknown.
+inline std::string with_age(const std::string& state, std::optional<base::Nanos> age) {
+  return age ? fmt::format("{}; last sign of life {} before", state, age_text(*age)) : state;
+}
+
 /// Returns a text about a peer from which no frame has arrived for the duration `silence`. The text
 /// calls the peer frozen if its process exists on this machine, or if its machine still
 /// acknowledges bytes. If its machine acknowledges nothing, the text calls the peer unreachable.
 inline std::string silence_text(const PeerContact& contact, base::Nanos silence) {
-  const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(silence);
-  const std::string age = base::format_time(silence < std::chrono::seconds(1) ? silence : tenths);
+  const std::string age = age_text(silence);
   if (contact.is_local)
     return fmt::format("frozen: its process exists, but gave no sign of life for {}", age);
   if (!contact.since_acknowledgement) return fmt::format("it gave no sign of life for {}", age);
@@ -71,6 +88,11 @@ class SignsOfLife {
   base::Nanos look(base::Nanos now) {
     if (std::exchange(has_arrived_, false) || !last_arrival_) last_arrival_ = now;
     return now - *last_arrival_;
+  }
+  /// Returns the result of the next look(); nullopt if look() was never called.
+  std::optional<base::Nanos> age(base::Nanos now) const {
+    if (!last_arrival_) return std::nullopt;
+    return has_arrived_ ? base::Nanos(0) : now - *last_arrival_;
   }
   /// Returns whether this host must send a sign of life to the peer. This is so if it has sent no
   /// frame to the peer for the duration `beat`.

@@ -356,21 +356,20 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   CHECK(values.back() == Talk::released);
 }
 
-TEST_CASE("connections: a peer that was started again is gone and its frames are refused") {
+TEST_CASE("connections: a restarted peer is gone and its frames are refused") {
   Talk talk;
   talk.hello();
   Frame hello = talk.greeting_of(FrameKind::hello, 3, talk.plan->digest);
   hello.stage = Talk::first_stage + 1;
   talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().kind == FrameKind::refuse);
-  CHECK(talk.gone ==
-        std::vector<std::string>{"beta-0: host beta-0 was started again: deployed again"});
+  CHECK(talk.gone == std::vector<std::string>{std::string("beta-0: ") + restarted});
   talk.connections.deliver(Talk::second_inbound, talk.operation(FrameKind::request));
   talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
   CHECK(talk.served.empty());
 }
 
-TEST_CASE("connections: a welcome from another start of the peer is refused") {
+TEST_CASE("connections: a peer whose welcome has another incarnation is gone as restarted") {
   Talk talk;
   talk.welcomes = false;
   talk.hello();
@@ -378,9 +377,54 @@ TEST_CASE("connections: a welcome from another start of the peer is refused") {
   talk.sent.clear();
   talk.connections.deliver(Talk::outbound,
                            talk.greeting_of(FrameKind::welcome, 3, talk.plan->digest));
+  CHECK(talk.gone == std::vector<std::string>{std::string("beta-0: ") + restarted});
+  REQUIRE(talk.sent.size() == 1);
+  CHECK(talk.sent[0].kind == FrameKind::refuse);
+  CHECK(talk.sent[0].text == restarted);
+}
+
+TEST_CASE("connections: a silent peer is called restarted if another process uses its name") {
+  const bool is_alive = GENERATE(false, true);  // whether the first process sends a frame later
+  Talk talk;
+  talk.hello();
+  talk.runtime.run([&] {
+    Liveness& liveness = talk.connections.liveness();
+    const auto look_for = [&](base::Nanos time) {
+      for (const base::Nanos end = talk.runtime.now() + time; talk.runtime.now() < end;) {
+        talk.runtime.sleep_for(liveness.look_pause());
+        liveness.look_after_peers();
+      }
+    };
+    look_for(1s);
+    talk.give_credits_on(Talk::inbound, 0);
+    Frame second = talk.greeting_of(FrameKind::hello, 3, talk.plan->digest);
+    second.stage = Talk::first_stage;
+    talk.connections.deliver(Talk::third_inbound, std::move(second));
+    CHECK(word_of_refusal(talk.sent.back()) == RefusalWord::place);
+    CHECK(talk.gone.empty());
+    if (is_alive) talk.give_credits_on(Talk::inbound, 0);
+    look_for(16s);
+  });
   REQUIRE(talk.gone.size() == 1);
-  CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: deployed again"));
-  CHECK(talk.sent_of(FrameKind::one_way) == 0);
+  const std::string called = std::string(restarted) + "; last sign of life 15s before (";
+  if (is_alive)
+    CHECK_THAT(talk.gone[0], Catch::StartsWith("beta-0: it gave no sign of life for 15s ("));
+  else
+    CHECK_THAT(talk.gone[0], Catch::StartsWith("beta-0: " + called));
+}
+
+TEST_CASE("connections: a lost peer is reported with the age of its last sign of life") {
+  Talk talk;
+  talk.hello();
+  talk.runtime.run([&] {
+    Liveness& liveness = talk.connections.liveness();
+    liveness.look_after_peers();
+    talk.runtime.sleep_for(200ms);
+    liveness.look_after_peers();
+  });
+  talk.connections.connection_lost(Talk::inbound, process_ended);
+  CHECK(talk.gone == std::vector<std::string>{std::string("beta-0: ") + process_ended +
+                                              "; last sign of life 200ms before"});
 }
 
 TEST_CASE("connections: a host that is not in the plan is refused") {

@@ -327,6 +327,7 @@ std::uint64_t LaneConnections::body_bytes_max(ConnectionId connection, const Fra
 void LaneConnections::connection_lost(ConnectionId connection, const std::string& reason) {
   std::uint32_t host = host_;
   bool was_closing = false;
+  std::string why;
   {
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
@@ -344,9 +345,10 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
     }
     // Returns if one of the two hosts has ended, because the loss is then expected.
     if (!was_closing && (ended_.contains(host) || is_parting_)) return;
+    why = with_age(reason, liveness_.age_of(host));
   }
   if (was_closing) return finish_closing(host);
-  if (host != host_) lanes_->host_lost(host, reason);
+  if (host != host_) lanes_->host_lost(host, why);
 }
 
 void LaneConnections::part(runtime::Deadline deadline) {

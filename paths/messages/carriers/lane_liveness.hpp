@@ -30,6 +30,12 @@ class LaneLiveness {
   void note_arrival(std::uint32_t host) { signs_[host].note_arrival(); }
   void note_departure(std::uint32_t host) { signs_[host].note_departure(); }
 
+  /// Returns the age of the last frame of a host; nullopt if it is unknown.
+  std::optional<base::Nanos> age_of(std::uint32_t host) const {
+    const auto signs = signs_.find(host);
+    return signs == signs_.end() ? std::nullopt : signs->second.age(runtime_.now());
+  }
+
   using Beat = std::pair<ConnectionId, LaneKind>;
   /// A host from which frames may still arrive.
   struct Watched {
