@@ -70,9 +70,23 @@ ProcessHosts::ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan
       options_(options),
       network_(plan_->hosts.size(), !runtime_.is_virtual()) {}
 
+/// Runs `works`, which makes files of a trace. Adds the name of the host to the error if the
+/// process has one host, because a launcher prints the errors of many hosts.
+template <class Work>
+void ProcessHosts::make_trace_files(const Work& works) {
+  try {
+    works();
+  } catch (const std::runtime_error& error) {
+    if (!options_.is_one_host) throw;
+    throw TravelError(plan_->hosts[options_.host].name, "", "", error.what());
+  }
+}
+
 void ProcessHosts::make_hosts() {
   if (!options_.trace.directory.empty())
-    tracing_ = make_tracing(runtime_, *plan_, kinds_, options_.seed, options_.trace);
+    make_trace_files([this] {
+      tracing_ = make_tracing(runtime_, *plan_, kinds_, options_.seed, options_.trace);
+    });
   const auto peers = options_.is_one_host
                          ? peers_of_process(*plan_, options_.host, options_.run_key.get())
                          : peers_of(*plan_);
@@ -83,7 +97,7 @@ void ProcessHosts::make_hosts() {
         options_.is_one_host ? make_transports(runtime_, peers, index) : network_.transport(index);
     hosts_.push_back(std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport),
                                             peers, cores_.get()));
-    if (tracing_) tracing_->add(*hosts_.back());
+    if (tracing_) make_trace_files([this] { tracing_->add(*hosts_.back()); });
   }
 }
 

@@ -54,6 +54,8 @@ class ProcessHosts {
  private:
   template <class Work>
   void end_hosts_unless(const Work& works);
+  template <class Work>
+  void make_trace_files(const Work& works);
   void make_hosts();
   runtime::Task run_host(Host& host, const ThreadOfHost& thread);
   runtime::Task spawn_thread(Host& host, std::uint32_t index, const ThreadOfHost& thread);

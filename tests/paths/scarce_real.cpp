@@ -159,4 +159,19 @@ TEST_CASE("liveness: hosts that fill their disk name the file and the host and e
     }
   }
 }
+
+TEST_CASE("liveness: a host whose disk is full before it starts names itself and the file") {
+  const Folder folder;
+  const std::string file = folder.write("disk.yaml", config(network_line("ipc", 6), false));
+  if (on_a_small_disk(folder, "64k", "true").exit_code != 0)
+    return skip("a small disk (user namespaces)");
+  const Said said =
+      on_a_small_disk(folder, "64k",
+                      fmt::format("dd if=/dev/zero of=$DISK/filler bs=1k count=64 2>/dev/null; "
+                                  "{}/{}1 --config {} --host b1 --trace $DISK/trace",
+                                  PATHS_BUILD_BIN_DIR, noise, file));
+  CHECK(said.exit_code == 1);
+  CHECK_THAT(said.text, Contains("host b1: ") && Contains("/disk/trace") &&
+                            Contains("No space left on device"));
+}
 #endif
