@@ -2,6 +2,7 @@
 // paths/messages/endpoint_state.hpp — state shared by the parts of a message endpoint
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -49,6 +50,9 @@ class LaneCarrier {
   /// this host. Returns false if `host` is known to be gone.
   virtual bool has_heard(std::uint32_t /*host*/) const { return false; }
 
+  /// Checks that this process may open a connection in each direction with each of `neighbours`.
+  /// Throws TravelError if not. nullptr = there is no limit.
+  std::function<void(const std::set<std::uint32_t>& neighbours)> check_connections;
   /// Log of rejected peers, which the carrier shares with the endpoint; nullptr if the carrier has
   /// no log.
   RejectionLog* rejections = nullptr;

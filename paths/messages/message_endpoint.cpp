@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/usage_error.hpp"
+#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/ways.hpp"
 #include "paths/wire/transport.hpp"
 
@@ -87,6 +88,9 @@ std::unique_ptr<MessageGroup> MessageEndpoint::join(std::string_view name, Share
     throw base::UsageError(fmt::format("group {}: this process was made by fork", name));
   if (!std::is_sorted(hosts->begin(), hosts->end())) return group(name, *hosts, std::move(options));
   check_hosts(name, *hosts);
+  // With the key `lanes`, the check was made before this host opened its connections.
+  if (state_.carrier.check_connections && !state_.plan->lanes.is_written)
+    state_.carrier.check_connections(lane_neighbours(*state_.plan, state_.host, *hosts));
   const std::uint64_t id = calls_.join(name, hosts, options);
   return std::unique_ptr<MessageGroup>(new MessageGroup(self_, {std::string(name), state_.plan}, id,
                                                         std::move(hosts), std::move(options),

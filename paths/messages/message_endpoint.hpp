@@ -59,7 +59,8 @@ class MessageEndpoint {
   ///
   /// Throws: UsageError if `hosts` is empty, contains a host twice, contains an unknown host or
   ///         lacks this host. UsageError also if this host is already in a group with that name, or
-  ///         if there is no route between this host and another host of the group.
+  ///         if there is no route between this host and another host of the group. TravelError if
+  ///         the process is not allowed to open enough descriptors for the messages of the group.
   std::unique_ptr<MessageGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                       GroupOptions options = {});
   /// Joins a group, like group(). If `hosts` is sorted, the group shares the list instead of

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "paths/plan/exits.hpp"
@@ -36,6 +37,34 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
     at = hop.to;
   }
   return false;
+}
+
+std::set<std::uint32_t> lane_neighbours(const Plan& plan, std::uint32_t place,
+                                        const std::vector<std::uint32_t>& hosts) {
+  const auto switches = static_cast<std::uint32_t>(plan.hosts.size());
+  std::set<std::uint32_t> neighbours;
+  for (const std::uint32_t host : hosts) {
+    const std::uint32_t there = plan.hosts[host].cluster;
+    if (place >= switches) {
+      const std::uint32_t here = place - switches;
+      if (here == there)
+        neighbours.insert(host);
+      else if (plan.ways->links.contains({here, there}))
+        neighbours.insert(crossing(plan, here, host).to);
+    } else if (missing_way(plan, place, host).empty()) {
+      const Hop hop = next_hop(plan, place, host);
+      neighbours.insert(hop.across.is_there() ? switch_number(plan, plan.hosts[place].cluster)
+                                              : hop.to);
+    }
+  }
+  neighbours.erase(place);
+  return neighbours;
+}
+
+std::set<std::uint32_t> lane_neighbours(const Plan& plan, std::uint32_t place) {
+  std::vector<std::uint32_t> all(plan.hosts.size());
+  std::iota(all.begin(), all.end(), 0);
+  return lane_neighbours(plan, place, all);
 }
 
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {

@@ -2,7 +2,9 @@
 // paths/plan/emulated_switches.hpp — switches that emulate links of a cluster.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "paths/plan/plan.hpp"
 
@@ -16,6 +18,14 @@ bool is_switch_emulated(const Plan& plan, std::uint32_t cluster);
 /// `place` is the number of a host or switch.
 /// Requires: there is a route.
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, std::uint32_t place);
+
+/// Returns the hosts and switches to which the host or switch `place` sends messages for any of
+/// `hosts` directly. They are also those from which it receives messages of these hosts, except
+/// that a host behind a switch may also receive messages from other clusters directly.
+std::set<std::uint32_t> lane_neighbours(const Plan& plan, std::uint32_t place,
+                                        const std::vector<std::uint32_t>& hosts);
+/// Returns lane_neighbours() for all hosts of the plan.
+std::set<std::uint32_t> lane_neighbours(const Plan& plan, std::uint32_t place);
 
 /// Returns the address on which the switch of a cluster listens. The switch runs on the machine of
 /// the cluster's exit, and its address is derived from the address of the exit. If the exit has a

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "base/units.hpp"
 #include "paths/host/peers_of.hpp"
+#include "paths/plan/emulated_switches.hpp"
 #include "paths/run/live_tracing.hpp"
 #include "paths/run/process_peers.hpp"
 #include "paths/wire/transports.hpp"
@@ -35,6 +37,12 @@ std::size_t stack_bytes_of(const Plan& plan, const RunOptions& options) {
   if (plan.stack_bytes != 0) return plan.stack_bytes;
   return usual_stack_bytes(options.is_one_host ? plan.hosts[options.host].threads
                                                : plan.thread_count());
+}
+
+/// Returns the hosts and switches with which a host exchanges messages without a path in any run of
+/// the plan.
+std::set<std::uint32_t> lanes_of(const Plan& plan, std::uint32_t host) {
+  return plan.lanes.is_written ? lane_neighbours(plan, host) : std::set<std::uint32_t>();
 }
 
 /// Logs incomplete traces. They do not count as failures, because the run itself succeeded.
@@ -93,8 +101,9 @@ void ProcessHosts::make_hosts() {
   cores_ = SimulatedCores::make(runtime_, *plan_);
   for (std::uint32_t index = 0; index < plan_->hosts.size(); ++index) {
     if (options_.is_one_host && index != options_.host) continue;
-    auto transport =
-        options_.is_one_host ? make_transports(runtime_, peers, index) : network_.transport(index);
+    auto transport = options_.is_one_host
+                         ? make_transports(runtime_, peers, index, lanes_of(*plan_, index))
+                         : network_.transport(index);
     hosts_.push_back(std::make_unique<Host>(runtime_, plan_, index, kinds_, std::move(transport),
                                             peers, cores_.get()));
     if (tracing_) make_trace_files([this] { tracing_->add(*hosts_.back()); });

@@ -33,8 +33,9 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
   runtime.run([&] {
     EmulatedLinks links;
     RejectionLog rejections(place_name(*plan, place));
-    LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place),
-                                rejections);
+    LaneConnections connections(
+        runtime, peers, place,
+        make_transports(runtime, peers, place, lane_neighbours(*plan, place)), rejections);
     MessageEndpoint lanes(runtime, plan, place, links, connections);
     connections.start(lanes);
     lanes.look_at_neighbours();

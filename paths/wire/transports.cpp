@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -127,23 +128,24 @@ struct Maker {
   std::string_view word;  ///< word of the base::TransportKind
   std::unique_ptr<Transport> (*make)(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                                      std::uint32_t host);
-  std::uint64_t descriptors;  ///< number without connections
-  /// Additional number for each outgoing connection. An incoming connection has one descriptor.
-  std::uint64_t descriptors_of_outgoing;
+  std::uint64_t descriptors;  ///< number without connections, and without encryption
 };
 
 constexpr std::array makers = {
-    Maker{"tcp", make_zmq_transport, 9, 4},
-    Maker{"ipc", make_zmq_transport, 9, 4},
+    Maker{"tcp", make_zmq_transport, 9},
+    Maker{"ipc", make_zmq_transport, 10},
 };
+constexpr std::uint64_t descriptors_of_encryption = 1;
 
 // Measured numbers of descriptors that shared memory uses: in total, and in addition for each end
 // of a link.
-constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
+constexpr std::uint64_t descriptors_of_memory = 4, descriptors_of_link = 3;
 
 /// Returns the peer of each outgoing connection of `host` (`outgoing` = true), or of each incoming
-/// connection. A peer with several connections is several times in the result.
-std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
+/// connection, for paths and for lanes with the hosts and switches `lanes`. A peer with several
+/// connections is several times in the result.
+std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing,
+                                          const std::set<std::uint32_t>& lanes) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
     for (const Peers::Arrival& arrival : peers.hosts[to].arrivals)
@@ -154,6 +156,9 @@ std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::vector<std::uint32_t> hosts;
   for (const auto& [other, stage] : all) hosts.push_back(other);
+  const std::size_t made = outgoing ? std::min(lanes.size(), lane_connections_most) : lanes.size();
+  hosts.insert(hosts.end(), lanes.begin(), std::next(lanes.begin(), std::ptrdiff_t(made)));
+  std::sort(hosts.begin(), hosts.end());
   return hosts;
 }
 
@@ -172,16 +177,27 @@ const Maker& maker_for(const std::string& address) {
   return *found;
 }
 
-/// Returns a lower bound for the number of descriptors that `host` still has to open for the
-/// connections of its paths.
-std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
+/// Returns whether any other host may share memory with `host`.
+bool has_neighbours(const Peers& peers, std::uint32_t host) {
+  for (std::uint32_t other = 0; other < peers.hosts.size(); ++other)
+    if (share_memory(peers, host, other)) return true;
+  return false;
+}
+
+/// Returns a lower bound for the number of descriptors that `host` still has to open for its paths,
+/// and for its lanes with the hosts and switches `lanes`.
+std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host,
+                                 const std::set<std::uint32_t>& lanes) {
   const Maker& maker = maker_for(peers.hosts[host].address);
-  std::uint64_t needed = maker.descriptors + (has_neighbours ? descriptors_of_memory : 0);
+  std::uint64_t needed = maker.descriptors;
+  if (peers.keyring != nullptr) needed += descriptors_of_encryption;
+  if (has_neighbours(peers, host)) needed += descriptors_of_memory;
+  if (protected_peers(peers, host)) needed += maker.descriptors;
   for (const bool outgoing : {false, true}) {
     std::uint32_t last = host;  // last counted peer; one link carries all connections to a peer
-    for (const std::uint32_t other : connections_of(peers, host, outgoing)) {
+    for (const std::uint32_t other : connections_of(peers, host, outgoing, lanes)) {
       if (!share_memory(peers, host, other))
-        needed += outgoing ? maker.descriptors_of_outgoing : 1;
+        needed += outgoing ? descriptors_of_connection : 1;
       else if (std::exchange(last, other) != other)
         needed += descriptors_of_link;
     }
@@ -189,11 +205,12 @@ std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool ha
   return needed;
 }
 
-/// Throws if the process may not be allowed to open `more` further descriptors.
-/// Why: if ZeroMQ could not open a descriptor, it would end the process or wait for ever.
-void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
+}  // namespace
+
+void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t open,
+                       const std::set<std::uint32_t>& lanes) {
   const std::uint64_t most = runtime::raise_descriptor_limit();
-  const std::uint64_t needed = runtime::open_descriptors() + more;
+  const std::uint64_t needed = open + descriptors_needed(peers, host, lanes);
   if (needed <= most) return;
   throw TravelError(
       peers.hosts[host].name, "", "",
@@ -203,8 +220,6 @@ void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t mor
                   needed, most));
 }
 
-}  // namespace
-
 std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
                                           std::shared_ptr<const Peers> peers, std::uint32_t host) {
   const Maker& maker = maker_for(peers->hosts[host].address);
@@ -212,20 +227,16 @@ std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
 }
 
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
-                                           std::shared_ptr<const Peers> peers, std::uint32_t host) {
-  bool has_neighbours = false;
-  for (std::uint32_t other = 0; other < peers->hosts.size(); ++other)
-    has_neighbours = has_neighbours || share_memory(*peers, host, other);
+                                           std::shared_ptr<const Peers> peers, std::uint32_t host,
+                                           const std::set<std::uint32_t>& lanes) {
+  check_descriptors(*peers, host, runtime::open_descriptors(), lanes);
   const auto over_protected_links = protected_peers(*peers, host);
-  check_descriptors(
-      *peers, host,
-      descriptors_needed(*peers, host, has_neighbours) +
-          (over_protected_links ? maker_for(peers->hosts[host].address).descriptors : 0));
   auto sockets = make_transport(runtime, peers, host);
-  if (!has_neighbours && !over_protected_links) return sockets;
+  const bool shares_memory = has_neighbours(*peers, host);
+  if (!shares_memory && !over_protected_links) return sockets;
   std::shared_ptr<Detour> detour;
   std::vector<std::unique_ptr<Transport>> all;
-  if (has_neighbours) {
+  if (shares_memory) {
     detour = std::make_shared<Detour>(*sockets);
     all.push_back(make_shared_memory_transport(runtime, peers, host, detour));
   }

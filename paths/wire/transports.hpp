@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,22 @@ std::unique_ptr<Transport> make_transport(runtime::Runtime& runtime,
 /// shared memory to other hosts of the same machine, unless the plan forbids shared memory. It uses
 /// make_transport() to all other hosts, or to all hosts if the system provides no shared memory. It
 /// listens on a second address for hosts over protected links (protected_peers.hpp).
+/// `lanes` contains the hosts and switches with which the host surely exchanges messages without a
+/// path.
 /// Throws: TravelError if the process is not allowed to open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
-                                           std::shared_ptr<const Peers> peers, std::uint32_t host);
+                                           std::shared_ptr<const Peers> peers, std::uint32_t host,
+                                           const std::set<std::uint32_t>& lanes = {});
+
+/// Maximum number of connections that a host makes for lanes. Beyond it, the host closes idle ones.
+inline constexpr std::size_t lane_connections_most = 256;
+
+/// Checks that the process of `host` may open enough descriptors for its paths, and for a
+/// connection in each direction with each of `lanes`. `open` is the number that was open before it
+/// made any connection.
+/// Why:    if ZeroMQ cannot open a descriptor, it ends the process or waits for ever.
+/// Throws: TravelError with the needed and the permitted number.
+void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t open,
+                       const std::set<std::uint32_t>& lanes);
 
 }  // namespace paths

@@ -3,6 +3,7 @@
 #include "runtime/processes/machine.hpp"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/digest.hpp"
 #include "base/units.hpp"
 
@@ -112,6 +115,14 @@ std::uint64_t open_descriptors() {
   // One of the entries is the descriptor of the folder itself.
   return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
       std::distance(begin(all), std::filesystem::directory_iterator()) - 1, 0));
+}
+
+bool can_open_descriptors(std::size_t count) {
+  for (std::vector<base::Descriptor> opened; opened.size() < count;) {
+    opened.emplace_back(eventfd(0, EFD_CLOEXEC));
+    if (!opened.back()) return false;
+  }
+  return true;
 }
 
 std::uint64_t steady_clock_identity() {

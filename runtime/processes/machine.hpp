@@ -25,6 +25,8 @@ Machine machine();
 /// the limit.
 std::uint64_t raise_descriptor_limit();
 std::uint64_t open_descriptors();
+/// Returns whether this process can open `count` further descriptors now.
+bool can_open_descriptors(std::size_t count);
 
 /// Checks that this process can start `count` more threads with the system's default stack size.
 /// Starts these threads, ends them, and blocks until they have ended. If a thread cannot start,

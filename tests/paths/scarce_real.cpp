@@ -4,6 +4,7 @@
 //
 // PATHS_FAULTS=200 makes that many rounds of each kind.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -119,6 +120,30 @@ TEST_CASE("liveness: a host of a small run starts with 40 descriptors but not wi
       if (most == 20) CHECK_THAT(process.text(), Contains("host alpha-0"));
     });
   }
+}
+
+TEST_CASE("liveness: descriptors of lanes are counted before a host starts or joins a group") {
+  const bool has_key = GENERATE(true, false);  // whether the config has the key `lanes`
+  const std::string transport = GENERATE("tcp", "ipc");
+  INFO(transport << (has_key ? " with" : " without") << " the key lanes");
+  const std::string text = fmt::format(
+      "{}deadline: {}\nshared_memory: false\n{}clusters: {{all: {{hosts: [{}], "
+      "threads: 1}}}}\n",
+      network_line(transport, static_cast<int>(host_names.size())), base::format_time(deadline),
+      has_key ? "lanes:\n" : "", fmt::join(host_names, ", "));
+  const Folder folder;
+  const Stopwatch clock;
+  auto hosts = start_with_limit(folder, text, "b1", 30, "collective allreduce -m 8KiB -i 3");
+  each_end(hosts, [&](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 1);
+    // Without the key, a host names only the host for which it waits itself.
+    if (has_key) CHECK_THAT(process.text(), Contains("host b1"));
+    if (name == "b1")
+      CHECK_THAT(process.text(), Contains("host b1: it needs at least ") &&
+                                     Contains(" open descriptors for its connections, but may "
+                                              "have 30; raise the limit"));
+  });
+  CHECK(clock.now() < end_longest);
 }
 
 TEST_CASE("liveness: hosts that fill their disk name the file and the host and end well") {

@@ -2,13 +2,17 @@
 // tests/paths/transport_zmq_real.cpp — addresses of real sockets. The requirements on all
 // transports are in tests/paths/transport_real.cpp.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/errors.hpp"
+#include "runtime/processes/machine.hpp"
 #include "tests/support/clocks.hpp"
 #include "tests/support/transport_scene.hpp"
 
@@ -54,6 +58,29 @@ TEST_CASE("transport_zmq: a file left behind by a killed run is no obstacle") {
   Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] { scene.transport(runtime, 0)->start(inbox); });
+}
+
+TEST_CASE(
+    "transport_zmq: a connection without free descriptors is lost immediately and names its host") {
+  TransportScene scene(GENERATE("tcp", "ipc"), 2);
+  Mailbox inbox;
+  on_steady_clock([&](runtime::Runtime& runtime) {
+    const auto transport = scene.transport(runtime, 0);
+    transport->start(inbox);
+    rlimit limit{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const rlimit low{runtime::open_descriptors() + 64, limit.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+    std::vector<base::Descriptor> held;
+    while (runtime::can_open_descriptors(4)) held.emplace_back(dup(STDOUT_FILENO));
+    const ConnectionId connection = transport->connect(1);
+    CHECK(inbox.wait_for_loss(runtime, 5s));
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    REQUIRE(inbox.lost().contains(connection));
+    CHECK_THAT(inbox.lost().at(connection),
+               Catch::StartsWith("host alpha-0 cannot connect to it at ") &&
+                   Catch::EndsWith("Too many open files"));
+  });
 }
 
 TEST_CASE("transport_zmq: addresses on which no host can listen are refused") {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/processes/machine.hpp"
+
 namespace paths {
 namespace {
 
@@ -64,6 +66,11 @@ LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<cons
       clocks_(runtime, *peers_, host),
       frames_(*peers_, host, clocks_.identity()) {
   rejections = &log;
+  if (!peers_->are_processes) return;
+  // The host has not opened any connection yet.
+  check_connections = [this, open = runtime::open_descriptors()](const auto& neighbours) {
+    check_descriptors(*peers_, host_, open, neighbours);
+  };
 }
 
 LaneConnections::~LaneConnections() { stop(); }

@@ -19,6 +19,7 @@
 #include "paths/wire/refusal.hpp"
 #include "paths/wire/rejection_log.hpp"
 #include "paths/wire/transport.hpp"
+#include "paths/wire/transports.hpp"
 
 namespace paths {
 
@@ -37,7 +38,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   /// Requires: `runtime`, `log` and the endpoint that is passed to start() outlive this object.
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
                   std::unique_ptr<Transport> transport, RejectionLog& log,
-                  std::size_t connections_most = 256);
+                  std::size_t connections_most = lane_connections_most);
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);

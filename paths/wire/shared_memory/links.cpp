@@ -196,7 +196,7 @@ void Links::open(LinkPtr link) {
   try {
     link->socket = connect_link(peers_->hosts[*link->host].address);
   } catch (const std::system_error& error) {
-    return lose(link, fmt::format("cannot connect to host {}: {}", peer_name(*peers_, *link),
+    return lose(link, fmt::format("host {} cannot connect to it: {}", peers_->hosts[host_].name,
                                   error.what()));
   } catch (const std::runtime_error& error) {
     return divert(link, error.what());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -246,6 +247,8 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
   peer.id = connection;
   peer.host = host;
   try {
+    // Without a descriptor for its TCP connection, ZeroMQ would retry without a message.
+    if (!runtime::can_open_descriptors(descriptors_of_connection)) throw zmq::error_t(EMFILE);
     peer.dealer = zmq::socket_t(context_, zmq::socket_type::dealer);
     const Keyring* const keyring = keyring_for(*peers_, address);
     peer.part_bytes = set_options(peer.dealer, keyring != nullptr, address);
@@ -261,8 +264,8 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
     peer.dealer.connect(is_file ? "ipc://" + safe_socket_file(address).string()
                                 : with_source(address, source));
   } catch (const std::exception& error) {
-    return lose(peer, fmt::format("cannot connect to host {} at {}: {}", peers_->hosts[host].name,
-                                  located(address), error.what()));
+    return lose(peer, fmt::format("host {} cannot connect to it at {}: {}",
+                                  peers_->hosts[host_].name, located(address), error.what()));
   }
   runtime_.watch(peer.dealer.get(zmq::sockopt::fd),
                  [this, &peer] { receiving([&] { receive_from(peer); }); });

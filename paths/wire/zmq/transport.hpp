@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/wire/zmq/transport.hpp — ZeroMQ transport between processes, over TCP and Unix sockets
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,9 @@ namespace paths {
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host);
+
+/// Number of descriptors that a connection to a peer uses. A connection of a peer uses one.
+inline constexpr std::size_t descriptors_of_connection = 4;
 
 /// Returns the version of the ZeroMQ library that this process has loaded, such as "4.3.4".
 std::string zmq_version();
