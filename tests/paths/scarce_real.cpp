@@ -77,37 +77,6 @@ Said on_a_small_disk(const Folder& folder, const std::string& size, const std::s
 
 }  // namespace
 
-TEST_CASE("liveness: a host with too few descriptors says so at once and the others end in time") {
-  runtime::Random random(from_environment("PATHS_SEED", 1));
-  const std::uint64_t rounds = from_environment("PATHS_FAULTS", 3);
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    const std::string transport = random.chance(0.5) ? "tcp" : "ipc";
-    const std::string algorithm = random.chance(0.5) ? "magpie" : "conditional";
-    const bool has_memory = random.chance(0.5);
-    const std::string victim = host_names[random.below(host_names.size())];
-    const int most = static_cast<int>(10 + random.below(5));
-    INFO(transport << ", " << algorithm << ", memory " << has_memory << ", " << victim << " with "
-                   << most);
-    const Folder folder;
-    const Stopwatch clock;
-    auto hosts = start_with_limit(
-        folder, config(network_line(transport, static_cast<int>(host_names.size())), has_memory),
-        victim, most, fmt::format("{}1000000 --algorithm {}", noise, algorithm));
-    each_end(hosts, [&](const std::string& name, const HostProcess& process, int code) {
-      CHECK(code == 1);
-      if (name == victim)
-        CHECK_THAT(process.text(), Contains(fmt::format("host {}: it needs at least ", victim)) &&
-                                       Contains(fmt::format("but may have {}", most)));
-      else  // a host may reach its own deadline before the victim counts as gone
-        CHECK_THAT(
-            process.text(),
-            Contains(fmt::format("host {} is gone: it did not connect within", victim)) ||
-                Contains(fmt::format("host {} is missing: it has not connected to", victim)));
-    });
-    CHECK(clock.now() < end_longest);
-  }
-}
-
 TEST_CASE("liveness: a host of a small run starts with 40 descriptors but not with 20") {
   const std::string network = network_line("tcp", static_cast<int>(host_names.size()));
   for (const int most : {20, 40}) {
