@@ -7,6 +7,8 @@
 #include <string>
 
 #include "paths/messages/group_state.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/lane_hosts.hpp"
 
 namespace {
 
@@ -68,4 +70,16 @@ TEST_CASE("ended channels: a group closes them though an earlier channel is open
   group.close({0, 1}, nullptr);
   CHECK(group.closed_before == 5);
   CHECK(group.closed.empty());
+}
+
+TEST_CASE("ended channels: a message on one of them is refused with its purpose") {
+  test_support::on_virtual_clock([](runtime::Runtime& runtime) {
+    test_support::LaneHosts hosts(
+        runtime, test_support::lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
+    const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
+    for (const std::uint64_t channel : {0, 1}) b->close(channel, barrier, 5);
+    a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
+    CHECK_THROWS_WITH(b->receive(0, {.channel = 2, .signature_digest = 6}).wait(),
+                      Catch::Contains("channel 1 of group all, which is closed after 'barrier'"));
+  });
 }
