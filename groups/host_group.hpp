@@ -63,9 +63,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);
   /// Carries out a repeated call of the host's only member in shared memory, without adding the
   /// operation to operations(). `call` is the member's call with the arrays that the operation
-  /// reads and writes. If the operation must take the general way by enter(), returns false and
-  /// does nothing. Otherwise increments `number`, the number of the operation. Blocks: until the
-  /// operation has ended. Throws: TravelError if the operation failed.
+  /// reads and writes. Returns false, and does nothing, if the caller must use enter() instead.
+  /// Otherwise increments `number`, the number of the operation.
+  /// Blocks: until the operation has ended.
+  /// Throws: TravelError if the operation failed.
   bool run_at_once(std::uint32_t place, std::uint64_t& number, const Call& call,
                    RepeatedCall& known);
   /// Returns whether run_at_once() can ever carry out a call.

@@ -19,6 +19,7 @@
 namespace {
 
 using Values = std::vector<double>;
+using test_support::say_error;
 
 test_support::Sim hosts_of_a_machine(int hosts, const std::string& more = "") {
   return test_support::Sim(
@@ -56,16 +57,6 @@ Values terms(std::uint32_t rank, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     values.push_back(1.0 / static_cast<double>(1 + rank + 11 * i));
   return values;
-}
-
-/// Runs `work` and prints the error that it throws.
-template <class Work>
-void say_error(const test_support::Say& say, const Work& work) {
-  try {
-    work();
-  } catch (const paths::TravelError& error) {
-    say(fmt::format("told: {}", error.what()));
-  }
 }
 
 void say_sum(paths::Thread& thread, const test_support::Say& say) {

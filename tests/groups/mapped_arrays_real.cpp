@@ -29,6 +29,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 using test_support::Say;
+using test_support::say_error;
 using test_support::Sim;
 
 constexpr std::size_t many = 40'000;  // doubles, too many to fold them at once
@@ -46,16 +47,6 @@ void check_each_says(const Sim& sim, const std::string& line, const test_support
     CHECK(code == 0);
     CHECK(host.text() == line + "\n");
   });
-}
-
-/// Runs `work` and prints the error that it throws.
-template <class Work>
-void say_error(const Say& say, const Work& work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    say(fmt::format("told: {}", error.what()));
-  }
 }
 
 /// Fills an array with values that are small, so that few elements have no overflow, and whose sums

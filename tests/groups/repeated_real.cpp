@@ -24,6 +24,7 @@ namespace {
 
 using Values = std::vector<double>;
 using test_support::Say;
+using test_support::say_error;
 
 test_support::Sim hosts_of_a_machine(int hosts) {
   return test_support::Sim(
@@ -35,15 +36,6 @@ test_support::Sim hosts_of_a_machine(int hosts) {
 void run_sums(groups::Group& group, int times) {
   Values in{1}, out(1);
   for (int i = 0; i < times; ++i) group.run(groups::allreduce(in, out, "sum"));
-}
-
-template <class Work>
-void say_error(const Say& say, const Work& work) {
-  try {
-    work();
-  } catch (const std::exception& error) {
-    say(fmt::format("told: {}", error.what()));
-  }
 }
 
 /// Starts the hosts, and checks that each says one line that begins with "told: " and that contains

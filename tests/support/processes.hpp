@@ -59,6 +59,15 @@ inline std::vector<std::string> every_transport() {
 
 /// Function with which a host process sends a line to the test.
 using Say = std::function<void(const std::string& line)>;
+/// Runs `work`. If it throws, says a line with "told: " and the error.
+template <class Work>
+void say_error(const Say& say, const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    say(fmt::format("told: {}", error.what()));
+  }
+}
 using HostThread = std::function<void(paths::Thread&, const Say&)>;
 using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
 
